@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout) and `sqlite` (the iceberg_tables of
+ * PyIceberg's and the JDBC SQL catalog) so far, and tables opened by path. Read only. Never decides by numbers in file names in a
+ * catalog table: only the pointer counts (Iceberg format notes 2). Not thread safe.
+ */
+#ifndef EBB_IO_CATALOG_H
+#define EBB_IO_CATALOG_H
+
+#include "io/place.h"
+
+/* Where a table is, as its catalog says. Owned strings; free with ebb_table_ref_fini. */
+struct ebb_table_ref {
+    char *catalog;      /* configured name; "path" for a table opened by path */
+    char *namespace_;   /* levels joined by '.' */
+    char *name;
+    char *metadata_uri; /* current metadata file; NULL when unknown */
+    char *folder_uri;   /* the folder the catalog keeps the table in (directory catalogs, tables by path); NULL elsewhere */
+    struct ebb_strs lagging; /* hadoop layout: metadata files vK with K >= the hint, other than the current one */
+    struct ebb_err problem;  /* why metadata_uri is NULL (EBB_OK: none): EBB_EPOINTER_UNKNOWN, EBB_EHINT, … */
+};
+void ebb_table_ref_fini(struct ebb_table_ref *ref);
+
+struct ebb_catalog;
+struct ebb_catalog_config {
+    const char *name; /* [A-Za-z_][A-Za-z0-9_-]* */
+    const char *type; /* "directory", "sqlite" */
+    const char *path; /* local path */
+    const char *sql_name; /* sqlite: value of catalog_name; NULL = name */
+};
+/* EBB_ECONFIG: unknown type (rest, gravitino, glue, hive, postgresql are named as not built), missing path. storage is borrowed. Opens nothing yet. */
+int ebb_catalog_new(const struct ebb_catalog_config *config, struct ebb_storage *storage, struct ebb_catalog **out,
+                    struct ebb_err *err);
+void ebb_catalog_free(struct ebb_catalog *catalog);
+const char *ebb_catalog_name(const struct ebb_catalog *catalog);
+
+/* Called once per table; the ref is borrowed (valid during the call). */
+typedef int ebb_catalog_cb(void *data, const struct ebb_table_ref *ref, struct ebb_err *err);
+/* All tables, sorted by namespace and name. The listing is complete or an error (EBB_ECATALOG, EBB_EIO…): nothing is left out silently; a table
+ * whose pointer can't be told is listed with its problem. */
+int ebb_catalog_list(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data, struct ebb_err *err);
+/* One table. EBB_ETABLE_NOT_FOUND, or the table's problem. */
+int ebb_catalog_load(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_table_ref *out,
+                     struct ebb_err *err);
+
+/* A table by path or URI of its folder (Hadoop layout: version hint, probing upward; in another folder EBB_EPOINTER_UNKNOWN) or of one of its
+ * *.metadata.json. A file named by hand is checked: EBB_ENOT_CURRENT when another metadata file of the same uuid in its folder lists it in its
+ * metadata-log or has a greater last-updated-ms (orphan-removal 2.1). Its name is parent folder (namespace) and folder; catalog is "path".
+ * EBB_ETABLE_NOT_FOUND when there is none, EBB_EHINT, EBB_EMETADATA. */
+int ebb_table_ref_by_path(struct ebb_storage *storage, const char *path_or_uri, struct ebb_table_ref *out,
+                          struct ebb_err *err);
+
+/* Hadoop layout (format notes 2.3): the current metadata file below a table folder. hint_version -1: no usable hint. */
+struct ebb_hadoop_version {
+    char *metadata_uri;      /* owned */
+    int64_t version;
+    int64_t hint_version;
+    struct ebb_strs lagging; /* URIs of vK with hint <= K < version */
+};
+int ebb_hadoop_resolve(struct ebb_storage *storage, const char *folder_uri, struct ebb_hadoop_version *out,
+                       struct ebb_err *err);
+void ebb_hadoop_version_fini(struct ebb_hadoop_version *v);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Planning: list, join, reload, fuses, write (orphan-removal 2 and 3). Read only for the table. The plan file and its record are the only output.
+ */
+#ifndef EBB_TABLE_PLAN_H
+#define EBB_TABLE_PLAN_H
+
+#include "format/plan.h"
+#include "table/protect.h"
+
+#define EBB_PLAN_FLOOR_MS ((int64_t)24 * 3600 * 1000)
+#define EBB_PLAN_DEFAULT_AGE_MS ((int64_t)3 * 24 * 3600 * 1000)
+
+struct ebb_plan_options {
+    struct ebb_protect_options protect;
+    struct ebb_strs equal_schemes, equal_authorities; /* "a,b=c", as given; for the record */
+    const char *older_than; /* NULL = "3d"; a duration ("0d" is the written zero), or a timestamp with zone */
+    bool is_job;            /* only a timestamp was seen: the floor holds unless the site allows less (2.1) */
+    const char *location;   /* NULL = the table's; else must lie inside it */
+    const char *listing;    /* inventory file, or NULL */
+    const char *output;     /* plan file to write, or NULL = state folder */
+    struct ebb_strs exclude; /* URIs: nothing at or below is listed */
+    int64_t max_files;      /* fuses; 0 = none */
+    uint64_t max_bytes;     /* 0 = none */
+    double max_share;       /* candidates / listed; 0 = the default 0.5 */
+    bool age_latest;        /* latest of mtime, ctime, btime instead of mtime */
+    const char *policy_json; /* what asked for it, or NULL */
+    const char *policy;     /* its name, or "" */
+    const char *decision;   /* decision id, or "" */
+};
+void ebb_plan_options_init(struct ebb_plan_options *options);
+void ebb_plan_options_fini(struct ebb_plan_options *options);
+
+struct ebb_plan_result {
+    char id[40];
+    char *file; /* owned */
+    char *table, *uuid, *location;
+    int64_t cutoff_ms;
+    const char *ownership;
+    struct ebb_plan_summary summary;
+};
+void ebb_plan_result_fini(struct ebb_plan_result *result);
+
+/* Plan one table. 0 also when the plan is held by a fuse (summary.status): the caller turns that into exit 2. On any error no plan file and no record is
+ * left. */
+int ebb_plan_make(const struct ebb_site *site, const char *table, const struct ebb_plan_options *options,
+                  struct ebb_plan_result *out, struct ebb_err *err);
+
+#endif

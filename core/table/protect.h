@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Protection: everything that must be known before a file of a table may go, as one object that plan, apply, restore and purge share: the reachable
+ * set of the table and its co-owners, the neighbours' places, and the refusals (gc.enabled, owners, foreign uuid, prefix conflicts). Built
+ * from the live catalogs each time; refreshed before each batch.
+ */
+#ifndef EBB_TABLE_PROTECT_H
+#define EBB_TABLE_PROTECT_H
+
+#include "table/reach.h"
+
+enum ebb_mismatch_mode { EBB_MISMATCH_ERROR, EBB_MISMATCH_IGNORE, EBB_MISMATCH_DELETE };
+struct ebb_protect_options {
+    struct ebb_prefix_rules *rules; /* borrowed; NULL = built-in */
+    enum ebb_mismatch_mode mismatch;
+    struct ebb_strs with;       /* co-owners: table names whose reachable set is added */
+    struct ebb_strs dropped;    /* uuids of tables known to be dropped */
+    struct ebb_strs read_also;  /* URI prefixes outside the table's schemes that may be read for metadata */
+    bool keep_deleted_entries;
+    bool allow_root;            /* a location that is only a root is allowed */
+};
+
+enum ebb_verdict {
+    EBB_VERDICT_FREE,      /* nothing known references it */
+    EBB_VERDICT_REACHABLE,
+    EBB_VERDICT_NEIGHBOUR, /* under another table's footprint */
+    EBB_VERDICT_CONFLICT   /* equal path under another prefix, mode ignore */
+};
+
+struct ebb_protect;
+/* Load everything and refuse what must be refused: EBB_EGC_DISABLED, EBB_EFOREIGN_TABLE, EBB_EOWNERSHIP, and all errors of reading
+ * metadata. `table` is borrowed and outlives it. */
+int ebb_protect_new(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_protect_options *options,
+                    struct ebb_protect **out, struct ebb_err *err);
+void ebb_protect_free(struct ebb_protect *protect);
+/* Look again: the table's pointer, its co-owners, outer tables and neighbours. *changed tells whether anything was re-read. Fails like _new, and with
+ * EBB_EMETADATA_CHANGED; after an error nothing may be deleted. */
+int ebb_protect_refresh(struct ebb_protect *protect, bool *changed, struct ebb_err *err);
+/* Judge one listed URI (raw bytes). In mode error a conflict is EBB_EPREFIX_CONFLICT; in mode delete it is FREE. */
+int ebb_protect_judge(struct ebb_protect *protect, struct ebb_str uri, enum ebb_verdict *out, struct ebb_err *err);
+/* The current state of the table (changes with refresh; borrowed). */
+const struct ebb_table *ebb_protect_table(const struct ebb_protect *protect);
+/* "full", "metadata" or "none" (orphan-removal 2.5). */
+const char *ebb_protect_ownership(const struct ebb_protect *protect);
+int64_t ebb_protect_reachable_count(const struct ebb_protect *protect);
+int64_t ebb_protect_files_read(const struct ebb_protect *protect);
+/* JSON object with the options, for a plan's header, and back (apply rebuilds the same protection). Strings of out live in arena;
+ * out->rules is created (caller frees) when the object names equals. */
+void ebb_protect_options_write(const struct ebb_protect_options *options, struct ebb_strs *equal_schemes,
+                               struct ebb_strs *equal_authorities, struct ebb_jsonw *w);
+
+#endif
