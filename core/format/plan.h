@@ -28,7 +28,8 @@ struct ebb_plan_header {
     int64_t created_ms;
     struct ebb_str policy;  /* JSON; n == 0: null */
     struct ebb_str limits;  /* JSON object */
-    struct ebb_str options; /* JSON object: everything apply must know to rebuild the protection (map, equal schemes, with, dropped, …) */
+    struct ebb_str options; /* JSON object, all apply needs to rebuild the protection: "table" (the name or absolute path it is opened by),
+                             * "map" (list of "FROM=TO"), and the members of ebb_protect_options_write */
 };
 
 enum ebb_plan_kind { EBB_PLAN_DATA, EBB_PLAN_METADATA, EBB_PLAN_OTHER };

@@ -13,7 +13,6 @@
 
 struct ebb_plan_options {
     struct ebb_protect_options protect;
-    struct ebb_strs equal_schemes, equal_authorities; /* "a,b=c", as given; for the record */
     const char *older_than; /* NULL = "3d"; a duration ("0d" is the written zero), or a timestamp with zone */
     bool is_job;            /* only a timestamp was seen: the floor holds unless the site allows less (2.1) */
     const char *location;   /* NULL = the table's; else must lie inside it */

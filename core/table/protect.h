@@ -7,11 +7,12 @@
 #ifndef EBB_TABLE_PROTECT_H
 #define EBB_TABLE_PROTECT_H
 
+#include "base/text.h"
 #include "table/reach.h"
 
 enum ebb_mismatch_mode { EBB_MISMATCH_ERROR, EBB_MISMATCH_IGNORE, EBB_MISMATCH_DELETE };
 struct ebb_protect_options {
-    struct ebb_prefix_rules *rules; /* borrowed; NULL = built-in */
+    struct ebb_strs equal_schemes, equal_authorities; /* "a,b=c", as given */
     enum ebb_mismatch_mode mismatch;
     struct ebb_strs with;       /* co-owners: table names whose reachable set is added */
     struct ebb_strs dropped;    /* uuids of tables known to be dropped */
@@ -44,9 +45,11 @@ const struct ebb_table *ebb_protect_table(const struct ebb_protect *protect);
 const char *ebb_protect_ownership(const struct ebb_protect *protect);
 int64_t ebb_protect_reachable_count(const struct ebb_protect *protect);
 int64_t ebb_protect_files_read(const struct ebb_protect *protect);
-/* JSON object with the options, for a plan's header, and back (apply rebuilds the same protection). Strings of out live in arena;
- * out->rules is created (caller frees) when the object names equals. */
-void ebb_protect_options_write(const struct ebb_protect_options *options, struct ebb_strs *equal_schemes,
-                               struct ebb_strs *equal_authorities, struct ebb_jsonw *w);
+void ebb_protect_options_init(struct ebb_protect_options *options);
+void ebb_protect_options_fini(struct ebb_protect_options *options);
+/* The options as members of the JSON object that w has open (a plan's header keeps them), and back from such an object; unknown members are
+ * left alone. Apply rebuilds the same protection from them. EBB_EPLAN. `out` must be initialised. */
+void ebb_protect_options_write(const struct ebb_protect_options *options, struct ebb_jsonw *w);
+int ebb_protect_options_read(struct ebb_str json, struct ebb_protect_options *out, struct ebb_err *err);
 
 #endif

@@ -24,6 +24,8 @@ struct ebb_site {
     struct ebb_clock clock;
     struct ebb_log log;
     struct ebb_storage *storage;
+    const struct ebb_strs *maps; /* the "FROM=TO" texts the storage's map was made of, TO absolute; NULL = none. Plans and runs record them,
+                                  * so that apply and restore find the same place. */
     struct ebb_catalog **catalogs;
     size_t catalog_count;
     struct ebb_store *store; /* NULL: nothing is recorded; then only plan to a file works */
