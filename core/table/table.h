@@ -11,6 +11,7 @@
 struct ebb_table {
     struct ebb_table_ref ref;
     char *label; /* "catalog.namespace.name", for messages and records */
+    char *opened_as; /* the name or absolute path to open it by again */
     struct ebb_metadata *metadata;
     struct ebb_stat metadata_stat;
 };

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table/table.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct ebb_catalog *find_catalog(const struct ebb_site *site, const char *name, size_t n)
+{
+    for (size_t i = 0; i < site->catalog_count; i++) {
+        const char *have = ebb_catalog_name(site->catalogs[i]);
+
+        if (strlen(have) == n && !memcmp(have, name, n))
+            return site->catalogs[i];
+    }
+    return NULL;
+}
+
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') || name[0] == '.' || strchr(name, ':');
+}
+
+static int load_from_catalog(const struct ebb_site *site, const char *name, struct ebb_table_ref *out,
+                             struct ebb_err *err)
+{
+    const char *dot = strchr(name, '.');
+    const char *last = strrchr(name, '.');
+    struct ebb_catalog *catalog = dot ? find_catalog(site, name, (size_t)(dot - name)) : NULL;
+    struct ebb_buf levels;
+    int rc;
+
+    if (!catalog || dot == last || !last[1]) {
+        rc = ebb_err_set(err, EBB_ETABLE_NOT_FOUND, "table %s: no such path, and no catalog of that name", name);
+        ebb_err_hint(err, "a table is catalog.namespace.table, or the path of its folder or metadata file");
+        return rc;
+    }
+    ebb_buf_init(&levels, 4096);
+    ebb_buf_append(&levels, dot + 1, (size_t)(last - dot - 1));
+    rc = ebb_buf_check(&levels, "namespace", err);
+    if (!rc)
+        rc = ebb_catalog_load(catalog, ebb_buf_cstr(&levels), last + 1, out, err);
+    ebb_buf_fini(&levels);
+    return rc;
+}
+
+static int dup_text(const char *text, char **out, struct ebb_err *err)
+{
+    *out = text ? strdup(text) : NULL;
+    return text && !*out ? ebb_err_nomem(err) : 0;
+}
+
+static int copy_ref(const struct ebb_table_ref *from, struct ebb_table_ref *to, struct ebb_err *err)
+{
+    int rc;
+
+    memset(to, 0, sizeof *to);
+    to->problem = from->problem;
+    rc = dup_text(from->catalog, &to->catalog, err);
+    if (!rc)
+        rc = dup_text(from->namespace_, &to->namespace_, err);
+    if (!rc)
+        rc = dup_text(from->name, &to->name, err);
+    if (!rc)
+        rc = dup_text(from->metadata_uri, &to->metadata_uri, err);
+    if (!rc)
+        rc = dup_text(from->folder_uri, &to->folder_uri, err);
+    for (size_t i = 0; !rc && i < from->lagging.count; i++)
+        rc = ebb_strs_add(&to->lagging, from->lagging.items[i], err);
+    return rc;
+}
+
+/* A folder whose pointer its own layout does not tell: another configured catalog may know it. */
+struct pointer_search {
+    const char *folder;
+    struct ebb_table_ref *found;
+    bool is_found;
+};
+
+static int match_pointer(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
+{
+    struct pointer_search *search = data;
+    bool inside = false;
+
+    if (search->is_found || !ref->metadata_uri)
+        return 0;
+    if (ebb_location_contains(search->folder, ref->metadata_uri, NULL, &inside, NULL) || !inside)
+        return 0;
+    search->is_found = true;
+    return copy_ref(ref, search->found, err);
+}
+
+static int search_pointer(const struct ebb_site *site, struct ebb_table_ref *ref, struct ebb_err *err)
+{
+    struct ebb_table_ref found;
+    struct pointer_search search = {ref->folder_uri, &found, false};
+    int rc = 0;
+
+    memset(&found, 0, sizeof found);
+    for (size_t i = 0; !rc && !search.is_found && i < site->catalog_count; i++)
+        rc = ebb_catalog_list(site->catalogs[i], match_pointer, &search, err);
+    if (!rc && search.is_found) {
+        ebb_table_ref_fini(ref);
+        *ref = found;
+        return 0;
+    }
+    ebb_table_ref_fini(&found);
+    return rc;
+}
+
+static int check_ref(const struct ebb_site *site, struct ebb_table_ref *ref, struct ebb_err *err)
+{
+    int rc;
+
+    if (!ref->metadata_uri && ref->problem.error == EBB_EPOINTER_UNKNOWN && ref->folder_uri) {
+        rc = search_pointer(site, ref, err);
+        if (rc)
+            return rc;
+    }
+    if (ref->metadata_uri)
+        return 0;
+    if (err)
+        *err = ref->problem;
+    return -(int)ref->problem.error;
+}
+
+static int read_metadata(const struct ebb_site *site, struct ebb_table *t, struct ebb_err *err)
+{
+    struct ebb_buf bytes;
+    int rc;
+
+    ebb_buf_init(&bytes, EBB_METADATA_MAX_BYTES);
+    rc = ebb_storage_read(site->storage, t->ref.metadata_uri, &bytes, &t->metadata_stat, err);
+    if (rc == -(int)EBB_ENOENT) {
+        rc = ebb_err_as(err, EBB_EMETADATA_MISSING, t->label);
+        ebb_err_hint(err, "the catalog points to a metadata file that does not exist; nothing can be told about the table");
+    } else if (rc == -(int)EBB_EPERMISSION || rc == -(int)EBB_EIO || rc == -(int)EBB_ELIMIT) {
+        rc = ebb_err_as(err, EBB_EMETADATA, t->label);
+    } else if (rc == 0) {
+        rc = ebb_metadata_parse(t->ref.metadata_uri, bytes.data ? bytes.data : "", bytes.len, &t->metadata, err);
+    }
+    ebb_buf_fini(&bytes);
+    return rc;
+}
+
+static int real_path_of(const struct ebb_site *site, const char *uri, char out[PATH_MAX])
+{
+    struct ebb_buf local;
+    int rc;
+
+    ebb_buf_init(&local, EBB_LOCATION_MAX_BYTES);
+    rc = ebb_uri_map_local(ebb_storage_map(site->storage), uri, &local, NULL);
+    if (!rc && !realpath(ebb_buf_cstr(&local), out))
+        rc = -(int)EBB_ENOENT;
+    ebb_buf_fini(&local);
+    return rc;
+}
+
+/* A table that was found in a folder must say that it lives there: else its metadata speaks of other files (a copied or moved table). */
+static int check_place(const struct ebb_site *site, const struct ebb_table *t, struct ebb_err *err)
+{
+    char found[PATH_MAX], said[PATH_MAX];
+    enum ebb_relation relation;
+    int rc;
+
+    if (!t->ref.folder_uri)
+        return 0;
+    if (real_path_of(site, t->ref.folder_uri, found) == 0 && real_path_of(site, t->metadata->location, said) == 0) {
+        if (!strcmp(found, said))
+            return 0;
+    } else if (!ebb_location_relation(t->metadata->location, t->ref.folder_uri, NULL, &relation, NULL) &&
+               relation == EBB_RELATION_SAME) {
+        return 0;
+    }
+    rc = ebb_err_set(err, EBB_EMETADATA_PLACE, "%s: metadata says location %s, but the table was found in %s", t->label,
+                     t->metadata->location, t->ref.folder_uri);
+    ebb_err_hint(err, "if that is where the location is reachable here, say --map %s=FOLDER", t->metadata->location);
+    return rc;
+}
+
+static int make_label(struct ebb_table *t, struct ebb_err *err)
+{
+    struct ebb_buf b;
+
+    ebb_buf_init(&b, 8192);
+    ebb_buf_printf(&b, "%s.%s%s%s", t->ref.catalog, t->ref.namespace_ ? t->ref.namespace_ : "",
+                   t->ref.namespace_ && t->ref.namespace_[0] ? "." : "", t->ref.name);
+    t->label = ebb_buf_take(&b);
+    return t->label ? 0 : ebb_err_nomem(err);
+}
+
+/* What opens the same table again: the catalog's name for it, or the path as it was given, made absolute. */
+static int make_opened_as(struct ebb_table *t, const char *path, struct ebb_err *err)
+{
+    char cwd[PATH_MAX];
+    struct ebb_buf b;
+
+    if (!path || strcmp(t->ref.catalog, "path"))
+        return dup_text(t->label, &t->opened_as, err);
+    if (path[0] == '/' || strchr(path, ':') || !getcwd(cwd, sizeof cwd))
+        return dup_text(path, &t->opened_as, err);
+    ebb_buf_init(&b, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_printf(&b, "%s/%s", cwd, path);
+    t->opened_as = ebb_buf_take(&b);
+    return t->opened_as ? 0 : ebb_err_nomem(err);
+}
+
+/* Takes over ref. */
+static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, const char *path, struct ebb_table **out,
+                      struct ebb_err *err)
+{
+    struct ebb_table *t = calloc(1, sizeof *t);
+    int rc;
+
+    if (!t) {
+        ebb_table_ref_fini(ref);
+        return ebb_err_nomem(err);
+    }
+    t->ref = *ref;
+    memset(ref, 0, sizeof *ref);
+    rc = make_label(t, err);
+    if (!rc)
+        rc = check_ref(site, &t->ref, err);
+    if (!rc)
+        rc = read_metadata(site, t, err);
+    if (!rc)
+        rc = ebb_location_check_table(t->metadata->location, err);
+    if (rc == -(int)EBB_EROOT_LOCATION || rc == -(int)EBB_EBAD_LOCATION || rc == -(int)EBB_ELOCATION)
+        rc = ebb_err_as(err, rc == -(int)EBB_EROOT_LOCATION ? EBB_EROOT_LOCATION : EBB_EBAD_LOCATION, t->label);
+    if (!rc)
+        rc = check_place(site, t, err);
+    if (!rc)
+        rc = make_opened_as(t, path, err);
+    if (rc) {
+        ebb_table_free(t);
+        return rc;
+    }
+    *out = t;
+    return 0;
+}
+
+int ebb_table_open(const struct ebb_site *site, const char *name, struct ebb_table **out, struct ebb_err *err)
+{
+    struct ebb_table_ref ref;
+    int rc;
+
+    memset(&ref, 0, sizeof ref);
+    if (is_path(name))
+        rc = ebb_table_ref_by_path(site->storage, name, &ref, err);
+    else
+        rc = load_from_catalog(site, name, &ref, err);
+    if (rc) {
+        ebb_table_ref_fini(&ref);
+        return rc;
+    }
+    return open_taken(site, &ref, name, out, err);
+}
+
+int ebb_table_open_ref(const struct ebb_site *site, const struct ebb_table_ref *from, struct ebb_table **out,
+                       struct ebb_err *err)
+{
+    struct ebb_table_ref ref;
+    int rc = copy_ref(from, &ref, err);
+
+    if (rc) {
+        ebb_table_ref_fini(&ref);
+        return rc;
+    }
+    return open_taken(site, &ref, ref.metadata_uri, out, err);
+}
+
+static int same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+int ebb_table_reload(const struct ebb_site *site, const struct ebb_table *table, struct ebb_table **out,
+                     struct ebb_err *err)
+{
+    const struct ebb_table_ref *ref = &table->ref;
+    struct ebb_catalog *catalog = find_catalog(site, ref->catalog, strlen(ref->catalog));
+    struct ebb_table_ref fresh;
+    struct ebb_table *t = NULL;
+    int rc;
+
+    memset(&fresh, 0, sizeof fresh);
+    if (catalog)
+        rc = ebb_catalog_load(catalog, ref->namespace_, ref->name, &fresh, err);
+    else
+        rc = ebb_table_ref_by_path(site->storage, table->opened_as, &fresh, err);
+    if (rc) {
+        ebb_table_ref_fini(&fresh);
+        return rc;
+    }
+    rc = open_taken(site, &fresh, table->opened_as, &t, err);
+    if (rc)
+        return rc;
+    if (!same_text(t->metadata->uuid, table->metadata->uuid) ||
+        !same_text(t->metadata->location, table->metadata->location)) {
+        ebb_table_free(t);
+        return ebb_err_set(err, EBB_EMETADATA_CHANGED, "%s: uuid or location is not what it was: another table has this name",
+                           table->label);
+    }
+    *out = t;
+    return 0;
+}
+
+bool ebb_table_is_same_state(const struct ebb_table *a, const struct ebb_table *b)
+{
+    const struct ebb_stat *x = &a->metadata_stat, *y = &b->metadata_stat;
+
+    return same_text(a->ref.metadata_uri, b->ref.metadata_uri) && x->size_bytes == y->size_bytes && x->dev == y->dev &&
+           x->ino == y->ino && x->mtime_ns == y->mtime_ns && x->ctime_ns == y->ctime_ns &&
+           a->ref.lagging.count == b->ref.lagging.count;
+}
+
+void ebb_table_free(struct ebb_table *table)
+{
+    if (!table)
+        return;
+    ebb_metadata_free(table->metadata);
+    ebb_table_ref_fini(&table->ref);
+    free(table->label);
+    free(table->opened_as);
+    free(table);
+}
