@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One decision: a policy, the facts of one table, an instant. Runs decide(t, ctx) in a fresh sandboxed state under
+ * limits, then the guards in C, and yields a verdict with its record. Nothing is read but the input (and zone files);
+ * nothing is done.
+ */
+#ifndef EBB_ENGINE_DECIDE_H
+#define EBB_ENGINE_DECIDE_H
+
+#include "engine/policy.h"
+
+#define EBB_DECIDE_GAS ((int64_t)2000000)
+#define EBB_DECIDE_FLOOR_MS ((int64_t)24 * 3600 * 1000)
+#define EBB_DECIDE_DEFER_MAX_MS ((int64_t)366 * 24 * 3600 * 1000)
+
+enum ebb_mode { EBB_MODE_OBSERVE, EBB_MODE_APPROVE, EBB_MODE_ENFORCE };
+
+/* `facts` is a map; every part may be missing, which makes checks on it unknown:
+ *   table   catalog, namespace, name, uuid, location, format_version; properties (map of strings); spec, sort_order,
+ * schema (plain data); snapshots: list, oldest first, of {id, parent_id, sequence, at, operation, summary};
+ * current_snapshot: one of these; refs: map of name to {snapshot_id, type}; stats: {data_files, bytes, delete_files,
+ * delete_records, small_files, manifests, snapshots, longest_write, as_of, snapshot_id, orphans: {files, bytes, age}};
+ * partitions: list of {key, spec_id, files, bytes, records, delete_files, delete_records, avg_file, max_file,
+ * last_write}; location_overlaps events  list of {id, type, at, source, …} of this table, any order runs    list of
+ * {id, started, ended, outcome, trigger, partitions, conflicts, …} of this policy on this table, oldest first; outcome
+ * is success, observed, failed, partial or running (ended missing) fleet   plain data flags   map of site flag to
+ * boolean Instants and durations are integers (ms). */
+struct ebb_decide_input {
+    const struct ebb_value *facts;
+    int64_t now_ms;
+    int64_t active_since_ms;             /* when the policy became active on the table; 0: long ago */
+    const struct ebb_value *trigger;     /* {kind, scheduled_for, missed, events}; NULL: {kind = "manual"} */
+    const struct ebb_value *overrides;   /* parameters of the binding, or NULL; unused when settings is given */
+    const struct ebb_settings *settings; /* resolved for this table, or NULL: made here */
+    enum ebb_mode mode;
+    bool bound;                /* a binding (or the user) names this table: a policy without target may run */
+    bool allow_below_floor;    /* configured for this table: cutoffs younger than 24 h */
+    bool allow_override_quiet; /* the binding grants override_quiet */
+    const char *id;            /* decision id for the record, or NULL */
+    int64_t gas;               /* 0 = EBB_DECIDE_GAS */
+};
+
+enum ebb_verdict { EBB_VERDICT_RUN, EBB_VERDICT_SKIP, EBB_VERDICT_DEFER, EBB_VERDICT_REFUSED, EBB_VERDICT_ERROR };
+const char *ebb_verdict_name(enum ebb_verdict verdict); /* "run", "skip", "defer", "refused", "error" */
+
+/* Limits that the run must keep (the guard's deletes and timeout); 0 = not given. */
+struct ebb_fuses {
+    int64_t max_files;
+    double max_share;
+    int64_t max_bytes;
+    enum ebb_exceed on_exceed;
+    int64_t timeout_ms;
+};
+
+struct ebb_decision;
+/* Decide. When the policy goes wrong (EBB_EPOLICY_*) the call fails and *out is still a decision, verdict error, whose
+ * record says so; after any other error (EBB_ECONFIG, EBB_ENOMEM, …) it is NULL. The caller frees. `refused` is no
+ * error. */
+int ebb_decide(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_decision **out,
+               struct ebb_err *err);
+void ebb_decision_free(struct ebb_decision *decision);
+enum ebb_verdict ebb_decision_get_verdict(const struct ebb_decision *decision);
+/* defer: when to decide again; 0 when it waits for the end of the running run (overlap = "queue_one"). */
+int64_t ebb_decision_get_until_ms(const struct ebb_decision *decision);
+/* Name of the guard or "policy" that made the verdict. */
+const char *ebb_decision_get_by(const struct ebb_decision *decision);
+/* run and refused: the action, a map with "type" ("remove_orphan_files", …) and its arguments; else NULL. */
+const struct ebb_value *ebb_decision_get_action(const struct ebb_decision *decision);
+const struct ebb_fuses *ebb_decision_get_fuses(const struct ebb_decision *decision);
+/* The decision record: one JSON line (no line feed), NUL terminated, borrowed. */
+const char *ebb_decision_get_record(const struct ebb_decision *decision);
+
+#endif

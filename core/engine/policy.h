@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A policy file: loaded once (header phase in the sandbox, closed schema), then immutable data. Parameters, time zones
+ * and through them triggers and guards depend on the table and on the binding: struct ebb_settings holds them resolved.
+ * Policies and settings may be read by several threads; each call of ebb_decide makes its own Lua state.
+ */
+#ifndef EBB_ENGINE_POLICY_H
+#define EBB_ENGINE_POLICY_H
+
+#include "base/calendar.h"
+#include "engine/diagnostic.h"
+#include "engine/value.h"
+
+#define EBB_POLICY_SOURCE_MAX_BYTES ((size_t)64 * 1024)
+#define EBB_POLICY_TRIGGERS_MAX 32
+#define EBB_POLICY_PARAMS_MAX 64
+#define EBB_POLICY_QUIET_MAX 16
+#define EBB_POLICY_LIBS_MAX 32
+
+struct ebb_policy;
+/* Load one file. Everything wrong in it goes to diags (may be NULL); the first error is also in *err. A policy with
+ * warnings only is loaded. *out is NULL on error. EBB_EPOLICY_SCHEMA, EBB_EPOLICY_ERROR (also syntax), EBB_EPOLICY_GAS,
+ * EBB_EPOLICY_MEMORY, EBB_EPOLICY_DEADLINE, EBB_ENOENT, EBB_EIO…. */
+int ebb_policy_load(const char *file, struct ebb_policy **out, struct ebb_diagnostics *diags, struct ebb_err *err);
+/* The same for source in memory; file names it in messages, libraries of `use` are looked up beside it. */
+int ebb_policy_load_text(const char *file, const char *source, size_t n, struct ebb_policy **out,
+                         struct ebb_diagnostics *diags, struct ebb_err *err);
+void ebb_policy_free(struct ebb_policy *policy);
+
+const char *ebb_policy_get_file(const struct ebb_policy *policy);
+const char *ebb_policy_get_name(const struct ebb_policy *policy);
+/* "sha256:<64 hex>" over the policy and the libraries that it uses. */
+const char *ebb_policy_get_bundle(const struct ebb_policy *policy);
+/* The data part as a tree, and as JSON text (NUL terminated, borrowed). Functions appear as the string "function". */
+const struct ebb_value *ebb_policy_get_manifest(const struct ebb_policy *policy);
+const char *ebb_policy_get_manifest_json(const struct ebb_policy *policy);
+/* Former name (`was`), or NULL. */
+const char *ebb_policy_get_was(const struct ebb_policy *policy);
+/* Whether the policy names tables itself; if not it runs only where a binding does. */
+bool ebb_policy_has_target(const struct ebb_policy *policy);
+/* Whether the target takes this table: tables, exclude, where. namespace_ holds levels joined by '.', properties is a
+ * map of strings or NULL. A policy without target: false. */
+bool ebb_policy_is_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
+                          const char *name, const struct ebb_value *properties);
+/* Whether a table glob ("prod.*.*"; '*' within one component, '**' any number of components) takes a dotted table name.
+ * Bounded by length of glob × length of name. */
+bool ebb_table_glob_is_match(const char *glob, const char *name);
+/* Whether a text glob ('*' any run of characters, '?' one, nothing else special) takes all of the text. Bounded
+ * likewise. */
+bool ebb_glob_is_match(struct ebb_str glob, struct ebb_str text);
+
+enum ebb_trigger_kind {
+    EBB_TRIGGER_CALENDAR,
+    EBB_TRIGGER_CRON,
+    EBB_TRIGGER_EVERY,
+    EBB_TRIGGER_COUNT,
+    EBB_TRIGGER_EVENT
+};
+enum ebb_anchor { EBB_ANCHOR_EPOCH, EBB_ANCHOR_START_OF_DAY, EBB_ANCHOR_LAST_START, EBB_ANCHOR_LAST_END };
+enum ebb_catch_up { EBB_CATCH_UP_ONE, EBB_CATCH_UP_NONE, EBB_CATCH_UP_ALL };
+enum ebb_since { EBB_SINCE_LAST_RUN, EBB_SINCE_LAST_SUCCESS };
+
+/* One trigger with its parameters put in. Durations in ms. */
+struct ebb_trigger {
+    enum ebb_trigger_kind kind;
+    const char *text;                    /* calendar or cron expression, step ("2h"), or event type */
+    const char *tz;                      /* zone name; "UTC" by default */
+    const struct ebb_calendar *calendar; /* time triggers, but for the anchors last_start and last_end: NULL */
+    int64_t step_ms;                     /* every */
+    enum ebb_anchor anchor;              /* every */
+    int64_t spread_ms;                   /* time triggers */
+    enum ebb_catch_up catch_up;          /* time triggers */
+    int64_t catch_up_max;                /* for "all" */
+    int64_t late_by_ms;                  /* -1: not given (the next occurrence; none for events and counts) */
+    int64_t n;                           /* count */
+    enum ebb_since since;                /* count */
+    bool has_where;                      /* event: a filter function exists */
+    int64_t debounce_ms, max_hold_ms;    /* event; max_hold 0: none */
+    int line;                            /* in the file */
+};
+
+enum ebb_overlap { EBB_OVERLAP_SKIP, EBB_OVERLAP_QUEUE_ONE, EBB_OVERLAP_CANCEL };
+enum ebb_exceed { EBB_EXCEED_HOLD, EBB_EXCEED_TRIM };
+
+/* One quiet window: half-open [from, to) of the local wall time on the days it starts. from == to == 0: the whole day.
+ */
+struct ebb_quiet {
+    unsigned days; /* bit 0 = Sunday */
+    int from_minute, to_minute;
+    const struct ebb_tz *tz;
+    const char *only_if; /* name of a site flag, or NULL */
+};
+
+struct ebb_guard {
+    enum ebb_overlap overlap;
+    int64_t min_interval_ms; /* 0: none */
+    int64_t timeout_ms;      /* 0: none */
+    bool ignore_own;         /* default true */
+    bool stop_in_quiet;
+    const struct ebb_quiet *quiet;
+    size_t quiet_count;
+    /* limits of one run; 0 = not given */
+    int64_t deletes_max_files;
+    double deletes_max_share;
+    int64_t deletes_max_bytes;
+    enum ebb_exceed deletes_on_exceed;
+    int64_t rewrites_max_files;
+    int64_t rewrites_max_bytes;
+    enum ebb_exceed rewrites_on_exceed;
+    const char *fleet_slot; /* NULL: none */
+    int64_t fleet_max_running;
+    bool has_backoff;
+    int64_t backoff_after;
+    int64_t backoff_first_ms;
+    double backoff_factor;
+    int64_t backoff_max_ms;
+    int64_t pause_after; /* 0: never */
+};
+
+/* A policy with the parameters of one table. Immutable; must not outlive the policy. */
+struct ebb_settings;
+/* overrides: map of parameter name to value as written in the binding, or NULL; properties: the table's, or NULL. What
+ * counts: override, else property, else default. EBB_ECONFIG names the parameter or property that is wrong. */
+int ebb_settings_new(const struct ebb_policy *policy, const struct ebb_value *overrides,
+                     const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err);
+void ebb_settings_free(struct ebb_settings *settings);
+/* Typed parameters as a map: durations in ms, sizes in bytes. */
+const struct ebb_value *ebb_settings_get_params(const struct ebb_settings *settings);
+size_t ebb_settings_get_trigger_count(const struct ebb_settings *settings);
+const struct ebb_trigger *ebb_settings_get_trigger(const struct ebb_settings *settings, size_t index);
+const struct ebb_guard *ebb_settings_get_guard(const struct ebb_settings *settings);
+/* Whether an instant is quiet. flags: map of site flag to boolean, or NULL (none is set). */
+bool ebb_guard_is_quiet(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms);
+/* The first instant at or after at_ms that is not quiet; false when there is none within 15 days. */
+bool ebb_guard_next_free(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms, int64_t *out_ms);
+
+#endif
