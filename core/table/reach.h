@@ -25,9 +25,20 @@ struct ebb_reach_stats {
     int64_t names;
     int64_t live_files;          /* data and delete files of the current snapshot's manifests and all others, with repeats */
 };
-/* must_exist: metadata that was read; others are names only. path is borrowed. */
+/* path is as the metadata has it, borrowed. Non-zero stops and is returned. */
 typedef int ebb_reach_cb(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err);
-/* Stream every reachable name of the table (repeats are possible). Checks everything on the way: lengths, counts, versions. */
+
+/* A reader remembers which manifest lists and manifests it has read (by exact path): a walk over a newer state of the same table reads only what is new. */
+struct ebb_reach_reader;
+int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_options *options, struct ebb_reach_reader **out,
+                         struct ebb_err *err);
+void ebb_reach_reader_free(struct ebb_reach_reader *reader);
+/* Stream the reachable names of the table that this reader has not streamed before (repeats are possible). Checks everything on the way:
+ * lengths, counts, versions, and that pieces lie under the table's own schemes, a mapped prefix, or one of read_also (case CR2). stats are added to;
+ * may be NULL. After an error the reader must not be used again. */
+int ebb_reach_reader_walk(struct ebb_reach_reader *reader, const struct ebb_table *table, const struct ebb_strs *read_also,
+                          ebb_reach_cb *cb, void *data, struct ebb_reach_stats *stats, struct ebb_err *err);
+/* One walk with a reader of its own: every name. options NULL: the defaults. */
 int ebb_reach_walk(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_reach_options *options,
                    ebb_reach_cb *cb, void *data, struct ebb_reach_stats *stats, struct ebb_err *err);
 
@@ -43,5 +54,10 @@ int64_t ebb_reach_set_count(const struct ebb_reach_set *set);
  * "(valid, actual)" for messages. */
 int ebb_reach_set_match(struct ebb_reach_set *set, const struct ebb_location *listed, enum ebb_match *out,
                         struct ebb_buf *conflict, struct ebb_err *err);
+/* The same for a path that is known to be normal: no check, no error. */
+enum ebb_match ebb_reach_set_match_normal(struct ebb_reach_set *set, const struct ebb_location *listed,
+                                          struct ebb_buf *conflict);
+/* Make room for about this many names at once. */
+void ebb_reach_set_reserve(struct ebb_reach_set *set, int64_t names_count);
 
 #endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Walks metadata -> lists -> manifests. A manifest is read at the moment a list names it for the first time, so nothing is kept but which pieces
+ * were read and how many live entries each held (for the checks against the snapshots' summaries).
+ */
+#include "table/reach.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/manifest.h"
+#include "table/seen_priv.h"
+
+#define PIECE_MAX_BYTES ((size_t)4 << 30)
+
+struct ebb_reach_reader {
+    const struct ebb_site *site;
+    struct ebb_reach_options options;
+    struct ebb_avro_reader *list_reader, *manifest_reader;
+    struct ebb_buf list_bytes, manifest_bytes, uri, list_uri;
+    struct ebb_seen lists, manifests;
+    /* of the walk at hand: */
+    const struct ebb_table *table;
+    const struct ebb_strs *read_also;
+    ebb_reach_cb *cb;
+    void *data;
+    struct ebb_reach_stats *stats;
+    int64_t live[2]; /* live entries of the snapshot at hand: data, deletes */
+    int64_t refs;    /* manifests in the list at hand */
+};
+
+int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_options *options, struct ebb_reach_reader **out,
+                         struct ebb_err *err)
+{
+    struct ebb_reach_reader *r = calloc(1, sizeof *r);
+    int rc;
+
+    if (!r)
+        return ebb_err_nomem(err);
+    r->site = site;
+    if (options)
+        r->options = *options;
+    ebb_buf_init(&r->list_bytes, PIECE_MAX_BYTES);
+    ebb_buf_init(&r->manifest_bytes, PIECE_MAX_BYTES);
+    ebb_buf_init(&r->uri, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&r->list_uri, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb__seen_init(&r->lists);
+    ebb__seen_init(&r->manifests);
+    rc = ebb_avro_reader_new(&r->list_reader, err);
+    if (!rc)
+        rc = ebb_avro_reader_new(&r->manifest_reader, err);
+    if (rc) {
+        ebb_reach_reader_free(r);
+        return rc;
+    }
+    *out = r;
+    return 0;
+}
+
+void ebb_reach_reader_free(struct ebb_reach_reader *r)
+{
+    if (!r)
+        return;
+    ebb_avro_reader_free(r->list_reader);
+    ebb_avro_reader_free(r->manifest_reader);
+    ebb_buf_fini(&r->list_bytes);
+    ebb_buf_fini(&r->manifest_bytes);
+    ebb_buf_fini(&r->uri);
+    ebb_buf_fini(&r->list_uri);
+    ebb__seen_fini(&r->lists);
+    ebb__seen_fini(&r->manifests);
+    free(r);
+}
+
+static int emit(struct ebb_reach_reader *r, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
+{
+    r->stats->names++;
+    return r->cb(r->data, kind, path, err);
+}
+
+static bool has_prefix_of(const char *trusted, const struct ebb_location *piece)
+{
+    struct ebb_location loc;
+
+    return !ebb_location_split(trusted, strlen(trusted), &loc, NULL) && ebb_prefix_is_equal(NULL, &loc, piece);
+}
+
+/* A metadata file may name any URI: only the table's own schemes and buckets, mapped prefixes and those that were allowed are opened. */
+static int check_readable(const struct ebb_reach_reader *r, const char *uri, struct ebb_err *err)
+{
+    struct ebb_location piece;
+    bool inside = false;
+    int rc = ebb_location_split(uri, strlen(uri), &piece, err);
+
+    if (rc)
+        return ebb_err_as(err, EBB_EBAD_LOCATION, r->table->label);
+    if (has_prefix_of(r->table->metadata->location, &piece) || has_prefix_of(r->table->ref.metadata_uri, &piece) ||
+        ebb_uri_map_has(ebb_storage_map(r->site->storage), uri))
+        return 0;
+    for (size_t i = 0; r->read_also && i < r->read_also->count; i++)
+        if (!ebb_location_contains(r->read_also->items[i], uri, NULL, &inside, NULL) && inside)
+            return 0;
+    rc = ebb_err_set(err, EBB_ESCHEME, "%s: metadata names %s, which is not under the scheme and bucket of the table",
+                     r->table->label, uri);
+    ebb_err_hint(err, "if it may be read, say --read-also with its prefix");
+    return rc;
+}
+
+/* The URI of a piece, NUL terminated; a relative name is meant below the location. */
+static int piece_uri(const struct ebb_reach_reader *r, struct ebb_str path, struct ebb_buf *out, struct ebb_err *err)
+{
+    struct ebb_location loc;
+    int rc;
+
+    if (!path.n || memchr(path.p, '\0', path.n))
+        return ebb_err_set(err, EBB_EMETADATA, "%s: metadata names a piece with an empty name or a NUL in it", r->table->label);
+    rc = ebb_location_split(path.p, path.n, &loc, err);
+    if (rc)
+        return ebb_err_as(err, EBB_EMETADATA, r->table->label);
+    ebb_buf_reset(out);
+    if (!loc.scheme.n && path.p[0] != '/')
+        ebb_buf_printf(out, "%s/", r->table->metadata->location);
+    ebb_buf_add_str(out, path);
+    rc = ebb_buf_check(out, "a name in the metadata", err);
+    return rc ? rc : check_readable(r, ebb_buf_cstr(out), err);
+}
+
+static int read_piece(struct ebb_reach_reader *r, const char *uri, enum ebb_error missing, const char *what,
+                      struct ebb_buf *bytes, struct ebb_err *err)
+{
+    struct ebb_buf prefix;
+    int rc = ebb_storage_read(r->site->storage, uri, bytes, NULL, err);
+    enum ebb_error as = rc == -(int)EBB_ENOENT ? missing : EBB_EMETADATA;
+
+    r->stats->metadata_files_read++;
+    if (!rc || rc == -(int)EBB_ENOMEM || rc == -(int)EBB_ESCHEME)
+        return rc;
+    ebb_buf_init(&prefix, EBB_ERR_MESSAGE_MAX);
+    ebb_buf_printf(&prefix, "%s: %s", r->table->label, what);
+    rc = ebb_err_as(err, as, ebb_buf_cstr(&prefix));
+    ebb_buf_fini(&prefix);
+    return rc;
+}
+
+static int on_entry(void *data, const struct ebb_manifest_entry *entry, struct ebb_err *err)
+{
+    struct ebb_reach_reader *r = data;
+    int rc;
+
+    if (entry->status == EBB_ENTRY_DELETED && !r->options.keep_deleted_entries)
+        return 0;
+    rc = emit(r, entry->content ? EBB_REACH_DELETES : EBB_REACH_DATA, entry->file_path, err);
+    if (!rc && entry->referenced_data_file.n)
+        rc = emit(r, EBB_REACH_REFERENCED, entry->referenced_data_file, err);
+    return rc;
+}
+
+static int check_count(const struct ebb_reach_reader *r, const char *uri, const char *what, int64_t recorded, int64_t found,
+                       struct ebb_err *err)
+{
+    if (recorded < 0 || found == recorded)
+        return 0;
+    if (found > recorded) {
+        ebb_log_say(&r->site->log, EBB_LOG_WARN, "%s: %s holds %" PRId64 " %s entries, its list says %" PRId64,
+                    r->table->label, uri, found, what, recorded);
+        return 0;
+    }
+    return ebb_err_set(err, EBB_EMANIFEST_CORRUPT, "%s: manifest %s holds %" PRId64 " %s entries, its list says %" PRId64,
+                       r->table->label, uri, found, what, recorded);
+}
+
+static int check_counts(const struct ebb_reach_reader *r, const char *uri, const struct ebb_manifest_ref *ref,
+                        const struct ebb_manifest_counts *found, struct ebb_err *err)
+{
+    int rc = check_count(r, uri, "added", ref->added_files, found->added, err);
+
+    if (!rc)
+        rc = check_count(r, uri, "existing", ref->existing_files, found->existing, err);
+    if (!rc)
+        rc = check_count(r, uri, "deleted", ref->deleted_files, found->deleted, err);
+    return rc;
+}
+
+static int check_length(const struct ebb_reach_reader *r, const char *uri, int64_t recorded, int64_t found, struct ebb_err *err)
+{
+    if (recorded < 0 || recorded == found)
+        return 0;
+    return ebb_err_set(err, EBB_EMANIFEST_CORRUPT, "%s: manifest %s has %" PRId64 " bytes, its list says %" PRId64,
+                       r->table->label, uri, found, recorded);
+}
+
+static int read_manifest(struct ebb_reach_reader *r, const struct ebb_manifest_ref *ref, struct ebb_seen_entry **out,
+                         struct ebb_err *err)
+{
+    struct ebb_manifest_counts counts = {0, 0, 0};
+    struct ebb_seen_entry *entry;
+    const char *uri;
+    int rc = piece_uri(r, ref->path, &r->uri, err);
+
+    uri = ebb_buf_cstr(&r->uri);
+    if (!rc)
+        rc = read_piece(r, uri, EBB_EMANIFEST_MISSING, "manifest", &r->manifest_bytes, err);
+    if (!rc)
+        rc = check_length(r, uri, ref->length, (int64_t)r->manifest_bytes.len, err);
+    if (!rc)
+        rc = ebb_manifest_read(r->manifest_reader, uri, r->manifest_bytes.data ? r->manifest_bytes.data : "",
+                               r->manifest_bytes.len, on_entry, r, &counts, err);
+    if (!rc)
+        rc = check_counts(r, uri, ref, &counts, err);
+    if (rc)
+        return rc;
+    entry = ebb__seen_add(&r->manifests, ref->path);
+    if (!entry)
+        return ebb_err_nomem(err);
+    entry->length_bytes = (int64_t)r->manifest_bytes.len;
+    entry->live = counts.added + counts.existing;
+    entry->content = ref->content;
+    r->stats->live_files += entry->live;
+    ebb_site_progress(r->site, "metadata", r->stats->metadata_files_read, 0);
+    *out = entry;
+    return 0;
+}
+
+static int on_manifest(void *data, const struct ebb_manifest_ref *ref, struct ebb_err *err)
+{
+    struct ebb_reach_reader *r = data;
+    struct ebb_seen_entry *entry = ebb__seen_find(&r->manifests, ref->path);
+    int rc = emit(r, EBB_REACH_MANIFEST, ref->path, err);
+
+    if (ebb_site_is_cancelled(r->site))
+        return ebb_err_set(err, EBB_ECANCELLED, "interrupted: while reading metadata of %s", r->table->label);
+    r->refs++;
+    if (!rc && entry)
+        rc = check_length(r, entry->path.p, ref->length, entry->length_bytes, err);
+    else if (!rc)
+        rc = read_manifest(r, ref, &entry, err);
+    if (!rc)
+        r->live[entry->content ? 1 : 0] += entry->live;
+    return rc;
+}
+
+/* A counter of a snapshot's summary: -1 when absent or no number. */
+static int64_t counter(const struct ebb_snapshot *s, const char *key)
+{
+    const char *text = ebb_snapshot_summary(s, key);
+    char *end;
+    long long value;
+
+    if (!text || !*text)
+        return -1;
+    value = strtoll(text, &end, 10);
+    return *end || value < 0 ? -1 : (int64_t)value;
+}
+
+static int check_total(const struct ebb_reach_reader *r, const struct ebb_snapshot *s, const char *key, int64_t found,
+                       struct ebb_err *err)
+{
+    int64_t recorded = counter(s, key);
+    int rc;
+
+    if (recorded < 0 || found == recorded)
+        return 0;
+    if (found > recorded) {
+        ebb_log_say(&r->site->log, EBB_LOG_WARN, "%s: snapshot %" PRId64 " holds %" PRId64 " files, its summary's %s is %" PRId64,
+                    r->table->label, s->id, found, key, recorded);
+        return 0;
+    }
+    rc = ebb_err_set(err, EBB_ELIST_CORRUPT,
+                     "%s: manifest list %s leads to %" PRId64 " live files, but the summary of snapshot %" PRId64
+                     " says %s = %" PRId64,
+                     r->table->label, s->manifest_list ? s->manifest_list : "(inline)", found, s->id, key, recorded);
+    ebb_err_hint(err, "the list or a manifest was cut short; nothing can be removed until the table is repaired");
+    return rc;
+}
+
+/* The length of a list is recorded nowhere, and a list cut after its header reads as empty: the summary must say that it is. */
+static int check_snapshot(const struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
+{
+    int rc = check_total(r, s, "total-data-files", r->live[0], err);
+
+    if (!rc)
+        rc = check_total(r, s, "total-delete-files", r->live[1], err);
+    if (rc || r->refs > 0 || counter(s, "total-data-files") >= 0 || !strcmp(s->operation, "delete"))
+        return rc;
+    rc = ebb_err_set(err, EBB_ELIST_CORRUPT,
+                     "%s: manifest list of snapshot %" PRId64 " is empty, and no total-data-files in its summary says that it should be",
+                     r->table->label, s->id);
+    ebb_err_hint(err, "a list that was cut after its header looks the same; expire that snapshot if it is really empty");
+    return rc;
+}
+
+static int walk_inline(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < s->manifest_count; i++) {
+        struct ebb_manifest_ref ref = {ebb_str_of(s->manifests[i]), -1, 0, 0, 0, s->id, -1, -1, -1};
+
+        rc = on_manifest(r, &ref, err);
+    }
+    return rc;
+}
+
+static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
+{
+    struct ebb_str path = ebb_str_of(s->manifest_list);
+    int rc = piece_uri(r, path, &r->list_uri, err);
+
+    if (!rc)
+        rc = read_piece(r, ebb_buf_cstr(&r->list_uri), EBB_ELIST_MISSING, "manifest list", &r->list_bytes, err);
+    if (!rc)
+        rc = ebb_manifest_list_read(r->list_reader, ebb_buf_cstr(&r->list_uri), r->list_bytes.data ? r->list_bytes.data : "",
+                                    r->list_bytes.len, on_manifest, r, err);
+    if (!rc && !ebb__seen_add(&r->lists, path))
+        rc = ebb_err_nomem(err);
+    return rc;
+}
+
+static int walk_snapshot(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
+{
+    int rc = 0;
+
+    r->live[0] = r->live[1] = r->refs = 0;
+    if (s->manifest_list) {
+        rc = emit(r, EBB_REACH_MANIFEST_LIST, ebb_str_of(s->manifest_list), err);
+        if (rc || ebb__seen_find(&r->lists, ebb_str_of(s->manifest_list)))
+            return rc;
+        rc = walk_list(r, s, err);
+    } else {
+        rc = walk_inline(r, s, err);
+    }
+    return rc ? rc : check_snapshot(r, s, err);
+}
+
+static int emit_joined(struct ebb_reach_reader *r, const char *folder, const char *name, struct ebb_err *err)
+{
+    int rc;
+
+    ebb_buf_reset(&r->uri);
+    ebb_buf_printf(&r->uri, "%s/%s", folder, name);
+    rc = ebb_buf_check(&r->uri, "location", err);
+    return rc ? rc : emit(r, EBB_REACH_METADATA, ebb_buf_str(&r->uri), err);
+}
+
+/* The pointer's file is protected under the location's own prefix too, however the catalog spells it (case PX8). */
+static int emit_pointer(struct ebb_reach_reader *r, const char *uri, struct ebb_err *err)
+{
+    const char *location = r->table->metadata->location;
+    struct ebb_location at, pointer;
+    int rc = emit(r, EBB_REACH_METADATA, ebb_str_of(uri), err);
+
+    if (rc || ebb_location_split(uri, strlen(uri), &pointer, NULL) || ebb_location_split(location, strlen(location), &at, NULL))
+        return rc;
+    ebb_buf_reset(&r->uri);
+    ebb_buf_append(&r->uri, location, (size_t)(at.path.p - location));
+    ebb_buf_add_str(&r->uri, pointer.path);
+    rc = ebb_buf_check(&r->uri, "location", err);
+    return rc ? rc : emit(r, EBB_REACH_METADATA, ebb_buf_str(&r->uri), err);
+}
+
+static int walk_names(struct ebb_reach_reader *r, struct ebb_err *err)
+{
+    const struct ebb_metadata *m = r->table->metadata;
+    int rc = emit_pointer(r, r->table->ref.metadata_uri, err);
+
+    for (size_t i = 0; !rc && i < r->table->ref.lagging.count; i++)
+        rc = emit_pointer(r, r->table->ref.lagging.items[i], err);
+    for (size_t i = 0; !rc && i < m->metadata_log_count; i++)
+        rc = emit(r, EBB_REACH_METADATA, ebb_str_of(m->metadata_log[i].file), err);
+    for (size_t i = 0; !rc && i < m->statistics_count; i++)
+        rc = emit(r, EBB_REACH_STATISTICS, ebb_str_of(m->statistics[i].path), err);
+    if (!rc)
+        rc = emit_joined(r, m->location, "metadata/version-hint.text", err);
+    if (!rc)
+        rc = emit_joined(r, m->location, "metadata/version-hint.txt", err);
+    return rc;
+}
+
+int ebb_reach_reader_walk(struct ebb_reach_reader *r, const struct ebb_table *table, const struct ebb_strs *read_also,
+                          ebb_reach_cb *cb, void *data, struct ebb_reach_stats *stats, struct ebb_err *err)
+{
+    struct ebb_reach_stats own = {0, 0, 0};
+    int rc;
+
+    r->table = table;
+    r->read_also = read_also;
+    r->cb = cb;
+    r->data = data;
+    r->stats = stats ? stats : &own;
+    r->stats->metadata_files_read++; /* the metadata file itself */
+    rc = walk_names(r, err);
+    for (size_t i = 0; !rc && i < table->metadata->snapshot_count; i++)
+        rc = walk_snapshot(r, &table->metadata->snapshots[i], err);
+    r->stats = NULL;
+    return rc;
+}
+
+int ebb_reach_walk(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_reach_options *options,
+                   ebb_reach_cb *cb, void *data, struct ebb_reach_stats *stats, struct ebb_err *err)
+{
+    struct ebb_reach_reader *r = NULL;
+    int rc = ebb_reach_reader_new(site, options, &r, err);
+
+    if (!rc)
+        rc = ebb_reach_reader_walk(r, table, NULL, cb, data, stats, err);
+    ebb_reach_reader_free(r);
+    return rc;
+}
