@@ -30,6 +30,7 @@ void ebb_buf_reset(struct ebb_buf *b)
 {
     b->len = 0;
     b->bad = false;
+    b->full = false;
     if (b->data)
         b->data[0] = '\0';
 }
@@ -53,7 +54,8 @@ char *ebb_buf_reserve(struct ebb_buf *b, size_t extra)
 {
     if (b->bad)
         return NULL;
-    if (extra > b->max - b->len || (b->len + extra + 1 > b->cap && !grow(b, b->len + extra + 1))) {
+    b->full = extra > b->max - b->len;
+    if (b->full || (b->len + extra + 1 > b->cap && !grow(b, b->len + extra + 1))) {
         b->bad = true;
         return NULL;
     }
@@ -137,7 +139,7 @@ int ebb_buf_check(const struct ebb_buf *b, const char *what, struct ebb_err *err
 {
     if (!b->bad)
         return 0;
-    if (b->len + 1 > b->max / 2)
+    if (b->full)
         return ebb_err_set(err, EBB_ELIMIT, "%s: longer than %zu bytes", what, b->max);
     return ebb_err_nomem(err);
 }

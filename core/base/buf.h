@@ -48,6 +48,7 @@ struct ebb_buf {
     size_t cap;
     size_t max;
     bool bad;
+    bool full; /* bad because of the limit */
 };
 
 /* max: greatest length in bytes it may reach. Holds no memory until the first append. */
