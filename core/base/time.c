@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/time_priv.h"
 #include "base/tz.h"
 
 enum { DAYS_OF_ERA = 146097, YEARS_OF_ERA = 400, DAYS_TO_EPOCH = 719468, MAX_OFFSET_HOURS = 18 };
@@ -18,17 +19,12 @@ struct cursor {
     struct ebb_err *err;
 };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0 ? 1 : 0);
-}
-
 /* Years run from March to February here: the leap day comes last, and month lengths follow one linear formula. */
 int64_t ebb_civil_days(int64_t year, int month, int day)
 {
     int64_t limited = year > YEAR_LIMIT ? YEAR_LIMIT : year < -YEAR_LIMIT ? -YEAR_LIMIT : year;
     int64_t y = limited - (month <= 2 ? 1 : 0);
-    int64_t era = floor_div(y, YEARS_OF_ERA);
+    int64_t era = ebb__floor_div(y, YEARS_OF_ERA);
     int64_t year_of_era = y - era * YEARS_OF_ERA;
     int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 
@@ -37,8 +33,9 @@ int64_t ebb_civil_days(int64_t year, int month, int day)
 
 void ebb_civil_of_days(int64_t days, struct ebb_civil *out)
 {
-    int64_t shifted = days - floor_div(days, DAYS_OF_ERA) * DAYS_OF_ERA + DAYS_TO_EPOCH;
-    int64_t era = floor_div(days, DAYS_OF_ERA) + shifted / DAYS_OF_ERA;
+    int64_t rest = days % DAYS_OF_ERA;
+    int64_t shifted = (rest < 0 ? rest + DAYS_OF_ERA : rest) + DAYS_TO_EPOCH;
+    int64_t era = ebb__floor_div(days, DAYS_OF_ERA) + shifted / DAYS_OF_ERA;
     int64_t day_of_era = shifted % DAYS_OF_ERA;
     int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -60,6 +57,17 @@ int ebb_civil_month_length(int64_t year, int month)
     if (month < 1 || month > 12)
         return 0;
     return LENGTHS[month - 1] + (month == 2 && leap ? 1 : 0);
+}
+
+void ebb__civil_of_seconds(int64_t s, struct ebb_civil *out)
+{
+    int64_t days = ebb__floor_div(s, EBB_DAY_S);
+    int second_of_day = (int)(s - days * EBB_DAY_S);
+
+    ebb_civil_of_days(days, out);
+    out->hour = second_of_day / 3600;
+    out->minute = second_of_day / 60 % 60;
+    out->second = second_of_day % 60;
 }
 
 static int refuse(const struct cursor *c, const char *why)
@@ -246,7 +254,7 @@ static int parse_calendar_time(struct cursor *c, const char *default_zone, int64
         rc = find_zone(c, default_zone);
     if (rc)
         return rc;
-    local_s = ebb_civil_days(civil.year, civil.month, civil.day) * 86400 + civil.hour * 3600 + civil.minute * 60 +
+    local_s = ebb_civil_days(civil.year, civil.month, civil.day) * EBB_DAY_S + civil.hour * 3600 + civil.minute * 60 +
               civil.second;
     rc = resolve_zone(c, local_s, &utc_s);
     if (!rc)
@@ -266,17 +274,6 @@ int ebb_time_parse(const char *text, const char *default_zone, int64_t *out_ms, 
     return parse_calendar_time(&c, default_zone, out_ms);
 }
 
-static void civil_of_seconds(int64_t s, struct ebb_civil *out)
-{
-    int64_t days = floor_div(s, 86400);
-    int second_of_day = (int)(s - days * 86400);
-
-    ebb_civil_of_days(days, out);
-    out->hour = second_of_day / 3600;
-    out->minute = second_of_day / 60 % 60;
-    out->second = second_of_day % 60;
-}
-
 static void add_date_and_clock(struct ebb_buf *out, const struct ebb_civil *t, char between)
 {
     ebb_buf_printf(out, "%s%04" PRId64 "-%02d-%02d%c%02d:%02d:%02d", t->year < 0 ? "-" : "",
@@ -285,10 +282,10 @@ static void add_date_and_clock(struct ebb_buf *out, const struct ebb_civil *t, c
 
 void ebb_time_iso(struct ebb_buf *out, int64_t ms)
 {
-    int64_t s = floor_div(ms, 1000);
+    int64_t s = ebb__floor_div(ms, 1000);
     struct ebb_civil t;
 
-    civil_of_seconds(s, &t);
+    ebb__civil_of_seconds(s, &t);
     add_date_and_clock(out, &t, 'T');
     if (ms % 1000)
         ebb_buf_printf(out, ".%03d", (int)((ms % 1000 + 1000) % 1000));
@@ -299,6 +296,6 @@ void ebb_time_sql(struct ebb_buf *out, int64_t ms)
 {
     struct ebb_civil t;
 
-    civil_of_seconds(floor_div(ms, 1000), &t);
+    ebb__civil_of_seconds(ebb__floor_div(ms, 1000), &t);
     add_date_and_clock(out, &t, ' ');
 }
