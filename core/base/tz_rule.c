@@ -154,15 +154,15 @@ static int64_t summer_end(const struct ebb_tz_rule *rule, int64_t year, int64_t 
 
 int ebb__tz_rule_expand(const struct ebb_tz_rule *rule, struct ebb_tz *tz, struct ebb_err *err)
 {
-    int64_t last_s = tz->changes[tz->count - 1].at_s;
-    struct ebb_civil last;
+    int64_t known_s = tz->count > 1 ? tz->changes[tz->count - 1].at_s : ebb_civil_days(FIRST_YEAR, 1, 1) * EBB_DAY_S;
+    struct ebb_civil known;
     int64_t year;
     int rc = 0;
 
     if (!rule->has_summer)
         return 0;
-    ebb__civil_of_seconds(last_s, &last);
-    year = tz->count > 1 ? last.year - 1 : FIRST_YEAR;
+    ebb__civil_of_seconds(known_s, &known);
+    year = known.year - 1;
     for (int i = 0; i <= YEARS_AHEAD + 1 && !rc; i++) {
         int64_t start_s = change_in_year(&rule->start, year + i, rule->offset_s);
         int64_t end_s = summer_end(rule, year + i, start_s);
@@ -172,6 +172,6 @@ int ebb__tz_rule_expand(const struct ebb_tz_rule *rule, struct ebb_tz *tz, struc
         if (!rc && end_s < next_s) /* else it is summer all the year */
             rc = ebb__tz_add(tz, end_s, rule->offset_s, err);
     }
-    tz->repeats = tz->changes[tz->count - 1].at_s >= last_s + EBB_TZ_CYCLE_S;
+    tz->repeats = tz->changes[tz->count - 1].at_s >= known_s + EBB_TZ_CYCLE_S;
     return rc;
 }
