@@ -3,7 +3,8 @@
  * Avro object containers, read with projection (Avro 1.11 specification; Iceberg format notes 3). The writer's schema is compiled to
  * a flat program that skips what is not asked for; wanted fields are found by Iceberg field-id (by name only in a file that
  * carries no ids at all). Codecs null, deflate, zstandard, snappy. No length, count or index of the input is trusted; a file must
- * end exactly after a block's sync marker. One reader per thread; buffers are reused from file to file.
+ * end exactly after a block's sync marker. One reader per thread; buffers are reused from file to file, so a callback may not read
+ * another file with the same reader (EBB_EINTERNAL).
  */
 #ifndef EBB_FORMAT_AVRO_H
 #define EBB_FORMAT_AVRO_H
@@ -23,7 +24,7 @@ struct ebb_avro_want {
 };
 
 struct ebb_avro_value {
-    bool is_set; /* present in the schema and not null */
+    bool is_set; /* present in the schema and not null; else number is 0 and bytes are empty */
     int64_t number;
     struct ebb_str bytes; /* borrowed from the block: valid only during the row callback */
 };
@@ -38,7 +39,8 @@ typedef int ebb_avro_row_cb(void *data, const struct ebb_avro_value *row, struct
 typedef int ebb_avro_meta_cb(void *data, struct ebb_str key, struct ebb_str value, struct ebb_err *err);
 
 /* Read a whole container from memory. name is for messages. EBB_ECORRUPT (bytes), EBB_EENCRYPTED (starts with "AGS1"),
- * EBB_EUNSUPPORTED as EBB_ECORRUPT for an unknown codec, EBB_ELIMIT for a block over the limit. */
+ * EBB_ECORRUPT also for an unknown codec, EBB_ELIMIT for a block or schema over the limits, EBB_ENOMEM, or what a callback returned.
+ * At most 64 wants. */
 int ebb_avro_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
                   const struct ebb_avro_want *wants, size_t want_count, ebb_avro_meta_cb *meta, ebb_avro_row_cb *row,
                   void *data, struct ebb_err *err);
