@@ -17,14 +17,15 @@ struct ebb_protect_options {
     struct ebb_strs with;       /* co-owners: table names whose reachable set is added */
     struct ebb_strs dropped;    /* uuids of tables known to be dropped */
     struct ebb_strs read_also;  /* URI prefixes outside the table's schemes that may be read for metadata */
+    char *scanned;              /* the folder that is (or was) listed, inside the location; NULL = the location. Owned. */
+    struct ebb_strs exclude;    /* URIs inside it at or below which nothing is listed: another table may live there */
     bool keep_deleted_entries;
-    bool allow_root;            /* a location that is only a root is allowed */
 };
 
 enum ebb_verdict {
     EBB_VERDICT_FREE,      /* nothing known references it */
     EBB_VERDICT_REACHABLE,
-    EBB_VERDICT_NEIGHBOUR, /* under another table's footprint */
+    EBB_VERDICT_NEIGHBOUR, /* reachable from a co-owner or from a table whose place holds this one */
     EBB_VERDICT_CONFLICT   /* equal path under another prefix, mode ignore */
 };
 
@@ -45,6 +46,12 @@ const struct ebb_table *ebb_protect_table(const struct ebb_protect *protect);
 const char *ebb_protect_ownership(const struct ebb_protect *protect);
 int64_t ebb_protect_reachable_count(const struct ebb_protect *protect);
 int64_t ebb_protect_files_read(const struct ebb_protect *protect);
+/* Live data and delete files that the table's metadata names. */
+int64_t ebb_protect_live_files(const struct ebb_protect *protect);
+/* Whether `uuid` is that of the table, of a co-owner, of an outer table, or declared dropped. */
+bool ebb_protect_is_known_uuid(const struct ebb_protect *protect, const char *uuid);
+/* Protect one more name (a link's target, what an uncommitted manifest names). */
+int ebb_protect_add(struct ebb_protect *protect, struct ebb_str uri, struct ebb_err *err);
 void ebb_protect_options_init(struct ebb_protect_options *options);
 void ebb_protect_options_fini(struct ebb_protect_options *options);
 /* The options as members of the JSON object that w has open (a plan's header keeps them), and back from such an object; unknown members are
