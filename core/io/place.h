@@ -82,7 +82,9 @@ struct ebb_walk_ops {
 };
 /* Walk everything below `below` ("" = the whole place), folders in an unspecified order, each one's entries together; no stat is made.
  * A folder that vanishes while walking counts as empty; one that may not be read, or any other failure, ends the walk with its error
- * (case LS1). Folders are held by handle; depth is bounded by memory only. */
+ * (case LS1). Folders are held by handle; depth is bounded by memory only. `below` itself is entered without asking and must be a folder
+ * (EBB_ENOENT, EBB_EIO). That a folder is a mount point, or has become a link, shows only when it is its turn: its parent is then announced again
+ * (dir) for this one entry. */
 int ebb_place_walk(struct ebb_place *place, const char *below, const struct ebb_walk_ops *ops, void *data,
                    struct ebb_err *err);
 /* Stat the entry at hand; only inside the entry callback. EBB_ENOENT when it is gone. */
@@ -111,7 +113,7 @@ int ebb_place_append(struct ebb_place *place, const char *name, const void *byte
 /* Replace a file's content atomically (temporary file, fsync, rename, fsync of the folder). */
 int ebb_place_replace(struct ebb_place *place, const char *name, const void *bytes, size_t n, struct ebb_err *err);
 /* Move one object to a name that must not exist (renameat2 RENAME_NOREPLACE), possibly to another place on the same file system. The target's
- * folder must exist. EBB_EEXIST, EBB_ENOENT; another file system is EBB_EUNSUPPORTED ("cross-device"). Does not sync: see below. A file system
+ * folder must exist (EBB_EIO). EBB_EEXIST; EBB_ENOENT when from_name is gone, and only then; another file system is EBB_EUNSUPPORTED ("cross-device"). Does not sync: see below. A file system
  * without RENAME_NOREPLACE: linkat + unlinkat, never a plain rename. */
 int ebb_place_move(struct ebb_place *from, const char *from_name, struct ebb_place *to, const char *to_name,
                    struct ebb_err *err);
