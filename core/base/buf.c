@@ -230,7 +230,7 @@ static bool add_block(struct ebb_arena *a, size_t bytes)
         if (size > a->max_bytes - a->used_bytes)
             return false;
     }
-    block = calloc(1, sizeof *block + size);
+    block = size <= SIZE_MAX - sizeof *block ? calloc(1, sizeof *block + size) : NULL;
     if (!block)
         return false;
     block->size = size;

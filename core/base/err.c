@@ -11,20 +11,23 @@ struct error_fact {
     int exit_status;
 };
 
-static const struct error_fact FACTS[EBB_ERROR_COUNT] = {
-    {"ok", "", 0},
+static const struct error_fact FACTS[EBB_ERROR_COUNT] = {{"ok", "", 0},
 #define X(symbol, code, class_, exit_) {code, class_, exit_},
-    EBB_ERRORS(X)
+                                                         EBB_ERRORS(X)
 #undef X
 };
 
 static int fill(struct ebb_err *err, enum ebb_error error, const char *format, va_list args)
 {
+    char message[EBB_ERR_MESSAGE_MAX] = "";
+
     if (err) {
+        /* An argument may be the old message. */
+        vsnprintf(message, sizeof message, format, args);
+        memcpy(err->message, message, sizeof message);
         err->error = error;
         err->retryable = false;
         err->hint[0] = '\0';
-        vsnprintf(err->message, sizeof err->message, format, args);
     }
     return -(int)error;
 }

@@ -144,7 +144,8 @@ void ebb_text_size(struct ebb_buf *out, uint64_t bytes)
     double value = (double)bytes;
     size_t unit = 0;
 
-    while (value >= 1024 && unit < 6) {
+    /* What would be printed as 1024.0 is 1.0 of the next unit. */
+    while (value >= (unit ? 1023.95 : 1024) && unit < 6) {
         value /= 1024;
         unit++;
     }
