@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Table metadata (*.metadata.json), format versions 1, 2, 3 (Iceberg format notes 1). What cannot be read with certainty is refused:
- * format version 4 or more, encryption, repeated keys, snapshots without manifests. Unknown keys are ignored. Immutable once parsed.
+ * Table metadata (*.metadata.json), format versions 1, 2, 3 (Iceberg format notes 1). What cannot be read with
+ * certainty is refused: format version 4 or more, encryption, repeated keys, snapshots without manifests. Unknown keys
+ * are ignored. Immutable once parsed.
  */
 #ifndef EBB_FORMAT_METADATA_H
 #define EBB_FORMAT_METADATA_H
@@ -18,12 +19,12 @@ struct ebb_snapshot {
     int64_t parent_id; /* -1: none */
     int64_t sequence_number;
     int64_t timestamp_ms;
-    int64_t schema_id;    /* -1: none */
-    char *manifest_list;  /* NULL: v1 with inline manifests */
-    char **manifests;     /* inline, v1 only */
+    int64_t schema_id;   /* -1: none */
+    char *manifest_list; /* NULL: v1 with inline manifests */
+    char **manifests;    /* inline, v1 only */
     size_t manifest_count;
-    char *operation;      /* "" when the summary has none */
-    struct ebb_pair *summary;
+    char *operation;          /* "" when the summary has none */
+    struct ebb_pair *summary; /* with "operation"; values that are not text are left out */
     size_t summary_count;
 };
 
@@ -60,7 +61,8 @@ struct ebb_metadata {
     int64_t current_snapshot_id;
     struct ebb_snapshot *snapshots;
     size_t snapshot_count;
-    struct ebb_ref *refs;
+    const struct ebb_snapshot **by_id; /* all snapshots by ascending id */
+    struct ebb_ref *refs;              /* "main" is added when there is a current snapshot and no refs at all */
     size_t ref_count;
     struct ebb_statistics_file *statistics;
     size_t statistics_count;
@@ -81,15 +83,19 @@ struct ebb_metadata {
 #define EBB_METADATA_MAX_BYTES ((size_t)1 << 30) /* of the JSON text, after unzipping */
 
 /* Parse the bytes of a metadata file. name: its URI or file name; gzip is decided by name (".gz.metadata.json",
- * ".metadata.json.gz") or by the magic 1F 8B. EBB_EMETADATA, EBB_EVERSION, EBB_EENCRYPTED, EBB_ENOMEM. *out is freed with
- * ebb_metadata_free. */
+ * ".metadata.json.gz") or by the magic 1F 8B. Required (format notes 1.1, 1.2): format-version, location,
+ * last-updated-ms, for each snapshot its id, time and manifests; from version 2 on also table-uuid,
+ * last-sequence-number, partition-specs. Memory: at most 16 bytes for each byte of the text and 1 MiB. The current
+ * snapshot and those of refs must be in snapshots, ids must not repeat. EBB_EMETADATA, EBB_EVERSION, EBB_EENCRYPTED,
+ * EBB_ENOMEM. *out is freed with ebb_metadata_free. */
 int ebb_metadata_parse(const char *name, const void *bytes, size_t n, struct ebb_metadata **out, struct ebb_err *err);
 void ebb_metadata_free(struct ebb_metadata *m);
 
-/* Identity only, from a file that may be of any version: uuid and location (either may be NULL), last_updated_ms (0 unknown),
- * and the files its metadata-log names. Reads no more than what is given (the caller may give the first 64 KiB: then a document that
- * is cut after the identity still answers). *is_cut tells. EBB_EMETADATA when it is not JSON or has no identity. Strings are owned by
- * `arena`. */
+/* Identity only, from a file that may be of any version: uuid and location (either may be NULL), last_updated_ms (0
+ * unknown). Reads no more than what is given; the caller may give the first 64 KiB, also of a gzip file (decided by its
+ * magic only). A document that is cut, or damaged behind its uuid, still answers with what was seen. is_cut: the
+ * document was not read to its end; set also on error, when more bytes might have given an answer. EBB_EMETADATA when
+ * it is not a JSON object or has neither uuid nor location, EBB_ENOMEM. Strings are owned by `arena`. */
 struct ebb_metadata_identity {
     char *uuid;
     char *location;
@@ -105,7 +111,7 @@ const struct ebb_snapshot *ebb_metadata_snapshot(const struct ebb_metadata *m, i
 const char *ebb_snapshot_summary(const struct ebb_snapshot *s, const char *key);
 /* gc.enabled: only absent or "true" without case allows (case OW5). */
 bool ebb_metadata_is_gc_enabled(const struct ebb_metadata *m);
-/* Whether a file name is that of a metadata file, and whether the name says gzip. */
+/* Whether a file name (or URI) is that of a metadata file, and whether the name says gzip (is_gzip may be NULL). */
 bool ebb_metadata_is_name(const char *name, bool *is_gzip);
 
 #endif
