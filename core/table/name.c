@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table/name_priv.h"
+
+#include <strings.h>
+
+#include "table/quarantine.h"
+
+bool ebb__name_is_safe(struct ebb_str name)
+{
+    size_t i, start = 0, n;
+
+    if (name.n == 0 || memchr(name.p, '\0', name.n))
+        return false;
+    for (i = 0; i <= name.n; i++) {
+        if (i < name.n && name.p[i] != '/')
+            continue;
+        n = i - start;
+        if (n == 0 || (n == 1 && name.p[start] == '.') || (n == 2 && memcmp(name.p + start, "..", 2) == 0))
+            return false;
+        start = i + 1;
+    }
+    return true;
+}
+
+struct ebb_str ebb__name_dir(struct ebb_str name)
+{
+    while (name.n > 0 && name.p[name.n - 1] != '/')
+        name.n--;
+    if (name.n > 0)
+        name.n--;
+    return name;
+}
+
+void ebb__name_uri(const char *location, struct ebb_str name, struct ebb_buf *out)
+{
+    size_t n = strlen(location);
+
+    while (n > 0 && location[n - 1] == '/')
+        n--;
+    ebb_buf_append(out, location, n);
+    ebb_buf_putc(out, '/');
+    ebb_buf_add_str(out, name);
+}
+
+/* Without case: on a file system that folds, another spelling is the same folder. */
+static bool is_own(struct ebb_str name)
+{
+    size_t n = strlen(EBB_QUARANTINE_DIR);
+
+    return name.n >= n && strncasecmp(name.p, EBB_QUARANTINE_DIR, n) == 0 && (name.n == n || name.p[n] == '/');
+}
+
+static int outside(const char *location, struct ebb_str uri, const char *why, struct ebb_err *err)
+{
+    return ebb_err_set(err, EBB_EOUTSIDE, "%.*s: %s (table location %s)", (int)(uri.n > 400 ? 400 : uri.n), uri.p, why,
+                       location);
+}
+
+/* The part of `path` strictly below `base`, both normal; n == 0: it is not. */
+static struct ebb_str below(struct ebb_str base, struct ebb_str path)
+{
+    struct ebb_str rest = {NULL, 0};
+
+    if (base.n > 0 && base.p[base.n - 1] == '/')
+        base.n--;
+    if (!ebb_str_has_prefix(path, base) || path.n <= base.n + 1 || path.p[base.n] != '/')
+        return rest;
+    rest.p = path.p + base.n + 1;
+    rest.n = path.n - base.n - 1;
+    return rest;
+}
+
+static bool is_tail(struct ebb_str uri, struct ebb_str name)
+{
+    return uri.n > name.n && uri.p[uri.n - name.n - 1] == '/' && memcmp(uri.p + uri.n - name.n, name.p, name.n) == 0;
+}
+
+int ebb__name_of(const char *location, struct ebb_str uri, const struct ebb_prefix_rules *rules, struct ebb_buf *out,
+                 struct ebb_err *err)
+{
+    struct ebb_location base, file;
+    struct ebb_buf base_path, file_path;
+    struct ebb_str name;
+    int rc;
+
+    ebb_buf_init(&base_path, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&file_path, EBB_LOCATION_MAX_BYTES);
+    rc = ebb_location_split(location, strlen(location), &base, err);
+    if (!rc)
+        rc = ebb_location_split(uri.p, uri.n, &file, err);
+    if (!rc)
+        rc = ebb_path_normalise(base.path, &base_path, err);
+    if (!rc)
+        rc = ebb_path_normalise(file.path, &file_path, err);
+    if (rc) {
+        rc = ebb_err_as(err, EBB_EOUTSIDE, NULL);
+        goto out;
+    }
+    name = below(ebb_buf_str(&base_path), ebb_buf_str(&file_path));
+    if (!ebb_prefix_is_equal(rules, &base, &file) || name.n == 0)
+        rc = outside(location, uri, "not inside the table", err);
+    else if (!is_tail(uri, name) || !ebb__name_is_safe(name))
+        rc = outside(location, uri, "not a plain name", err);
+    else if (is_own(name))
+        rc = outside(location, uri, "lies in the quarantine", err);
+    else
+        ebb_buf_add_str(out, name);
+    if (!rc)
+        rc = ebb_buf_check(out, "file name", err);
+out:
+    ebb_buf_fini(&file_path);
+    ebb_buf_fini(&base_path);
+    return rc;
+}
+
+typedef int add_cb(struct ebb_prefix_rules *rules, const char *names, const char *as, struct ebb_err *err);
+
+/* "a,b=c" */
+static int add_pairs(const struct ebb_strs *pairs, add_cb *add, struct ebb_prefix_rules *rules, struct ebb_err *err)
+{
+    size_t i;
+    int rc = 0;
+
+    for (i = 0; i < pairs->count && !rc; i++) {
+        const char *text = pairs->items[i];
+        const char *equals = strrchr(text, '=');
+        struct ebb_buf names;
+
+        ebb_buf_init(&names, EBB_LOCATION_MAX_BYTES);
+        ebb_buf_append(&names, text, equals ? (size_t)(equals - text) : strlen(text));
+        rc = ebb_buf_check(&names, "equal names", err);
+        if (!rc && !equals)
+            rc = ebb_err_set(err, EBB_EPLAN, "options: \"%s\" has no '='", text);
+        if (!rc)
+            rc = add(rules, ebb_buf_cstr(&names), equals + 1, err);
+        ebb_buf_fini(&names);
+    }
+    return rc;
+}
+
+int ebb__name_rules(const struct ebb_protect_options *options, struct ebb_prefix_rules **out, struct ebb_err *err)
+{
+    int rc;
+
+    *out = NULL;
+    rc = ebb_prefix_rules_new(out, err);
+    if (!rc)
+        rc = add_pairs(&options->equal_schemes, ebb_prefix_rules_add_schemes, *out, err);
+    if (!rc)
+        rc = add_pairs(&options->equal_authorities, ebb_prefix_rules_add_authorities, *out, err);
+    if (rc) {
+        ebb_prefix_rules_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
