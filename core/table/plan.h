@@ -5,6 +5,7 @@
 #ifndef EBB_TABLE_PLAN_H
 #define EBB_TABLE_PLAN_H
 
+#include "base/text.h"
 #include "format/plan.h"
 #include "table/protect.h"
 
@@ -40,6 +41,9 @@ struct ebb_plan_result {
 };
 void ebb_plan_result_fini(struct ebb_plan_result *result);
 
+/* The object that `ebb plan --json` prints and the store keeps. */
+void ebb_plan_json(struct ebb_jsonw *w, const char *id, const char *file, const char *table, const char *uuid, const char *location,
+                   int64_t cutoff_ms, const struct ebb_plan_summary *summary);
 /* Plan one table. 0 also when the plan is held by a fuse (summary.status): the caller turns that into exit 2. On any error no plan file and no record is
  * left. */
 int ebb_plan_make(const struct ebb_site *site, const char *table, const struct ebb_plan_options *options,

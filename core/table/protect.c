@@ -176,21 +176,24 @@ int ebb_protect_refresh(struct ebb_protect *p, bool *changed, struct ebb_err *er
     return rc;
 }
 
-static int judge_conflict(const struct ebb_protect *p, const struct ebb_str *uri, enum ebb_verdict *out, struct ebb_err *err)
+static int judge_conflict(const struct ebb_protect *p, const struct ebb_location *at, enum ebb_verdict *out,
+                          struct ebb_err *err)
 {
     int rc;
 
     *out = p->options->mismatch == EBB_MISMATCH_DELETE ? EBB_VERDICT_FREE : EBB_VERDICT_CONFLICT;
     if (p->options->mismatch != EBB_MISMATCH_ERROR)
         return 0;
-    rc = ebb_err_set(err, EBB_EPREFIX_CONFLICT, "%s: %.*s is listed, and the metadata names the same path under another scheme or authority: %s",
-                     p->table->label, (int)(uri->n < 512 ? uri->n : 512), uri->p, p->conflict.data ? p->conflict.data : "");
+    rc = ebb_err_set(err, EBB_EPREFIX_CONFLICT,
+                     "%s: %.*s is listed, and the metadata names the same path under another scheme or authority: %s",
+                     p->table->label, (int)(at->path.n < 512 ? at->path.n : 512), at->path.p,
+                     p->conflict.data ? p->conflict.data : "");
     ebb_err_hint(err, "if both mean the same storage, say --equal-schemes or --equal-authorities; --prefix-mismatch ignore keeps such files");
     return rc;
 }
 
-static int judge(struct ebb_protect *p, const struct ebb_location *normal, const struct ebb_str *uri, enum ebb_verdict *out,
-                 struct ebb_err *err)
+int ebb_protect_judge_normal(struct ebb_protect *p, const struct ebb_location *normal, enum ebb_verdict *out,
+                             struct ebb_err *err)
 {
     enum ebb_match own = ebb_reach_set_match_normal(p->own, normal, &p->conflict);
     enum ebb_match other = EBB_MATCH_NONE;
@@ -206,7 +209,7 @@ static int judge(struct ebb_protect *p, const struct ebb_location *normal, const
         return 0;
     }
     if (own == EBB_MATCH_CONFLICT || other == EBB_MATCH_CONFLICT)
-        return judge_conflict(p, uri, out, err);
+        return judge_conflict(p, normal, out, err);
     *out = EBB_VERDICT_FREE;
     return 0;
 }
@@ -221,7 +224,7 @@ int ebb_protect_judge(struct ebb_protect *p, struct ebb_str uri, enum ebb_verdic
         rc = ebb_path_normalise(loc.path, &p->scratch, err);
         loc.path = ebb_buf_str(&p->scratch);
     }
-    return rc ? rc : judge(p, &loc, &uri, out, err);
+    return rc ? rc : ebb_protect_judge_normal(p, &loc, out, err);
 }
 
 const struct ebb_table *ebb_protect_table(const struct ebb_protect *p)
@@ -244,6 +247,11 @@ int64_t ebb_protect_reachable_count(const struct ebb_protect *p)
 int64_t ebb_protect_files_read(const struct ebb_protect *p)
 {
     return p->stats.metadata_files_read;
+}
+
+const struct ebb_prefix_rules *ebb_protect_rules(const struct ebb_protect *p)
+{
+    return p->rules;
 }
 
 int64_t ebb_protect_live_files(const struct ebb_protect *p)

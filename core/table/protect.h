@@ -40,12 +40,17 @@ void ebb_protect_free(struct ebb_protect *protect);
 int ebb_protect_refresh(struct ebb_protect *protect, bool *changed, struct ebb_err *err);
 /* Judge one listed URI (raw bytes). In mode error a conflict is EBB_EPREFIX_CONFLICT; in mode delete it is FREE. */
 int ebb_protect_judge(struct ebb_protect *protect, struct ebb_str uri, enum ebb_verdict *out, struct ebb_err *err);
+/* The same for a location whose path is normal already: the hot path of a listing. */
+int ebb_protect_judge_normal(struct ebb_protect *protect, const struct ebb_location *normal, enum ebb_verdict *out,
+                             struct ebb_err *err);
 /* The current state of the table (changes with refresh; borrowed). */
 const struct ebb_table *ebb_protect_table(const struct ebb_protect *protect);
 /* "full", "metadata" or "none" (orphan-removal 2.5). */
 const char *ebb_protect_ownership(const struct ebb_protect *protect);
 int64_t ebb_protect_reachable_count(const struct ebb_protect *protect);
 int64_t ebb_protect_files_read(const struct ebb_protect *protect);
+/* The rules made of the declared equals. Borrowed. */
+const struct ebb_prefix_rules *ebb_protect_rules(const struct ebb_protect *protect);
 /* Live data and delete files that the table's metadata names. */
 int64_t ebb_protect_live_files(const struct ebb_protect *protect);
 /* Whether `uuid` is that of the table, of a co-owner, of an outer table, or declared dropped. */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Planning in pieces, shared by the plan_*.c files: one struct carries a planning from its cutoff to its file.
+ */
+#ifndef EBB_TABLE_PLAN_PRIV_H
+#define EBB_TABLE_PLAN_PRIV_H
+
+#include "table/plan.h"
+#include "table/spool_priv.h"
+
+#define EBB_QUARANTINE_NAME ".ebb-quarantine"
+#define EBB_PLAN_SKEW_MS ((int64_t)5 * 60 * 1000)
+
+struct ebb_planning {
+    const struct ebb_site *site;
+    const struct ebb_plan_options *options;
+    const struct ebb_table *table;
+    struct ebb_protect *protect;
+    struct ebb_spool *spool;
+    struct ebb_plan_summary summary;
+    struct ebb_location root;     /* parts of the table location as written */
+    struct ebb_buf root_path;     /* its path in normal form */
+    struct ebb_buf scanned_path;  /* the scanned folder's path in normal form */
+    struct ebb_str *hidden_fields;
+    struct ebb_hidden_rule hidden;
+    struct ebb_strs flink_jobs;   /* flink.job-id of all summaries */
+    struct ebb_strs links;        /* relative names of symbolic links seen */
+    int64_t now_ms, cutoff_ms;
+    int64_t skew_ms;              /* how far the newest file lies in the future, beyond tolerance */
+    char *older_than;
+    char id[40];
+};
+
+/* plan_cutoff.c: the cutoff from the option's text (orphan-removal 2.1). EBB_ECUTOFF_FUTURE, EBB_ECUTOFF_FLOOR, EBB_ETIME. */
+int ebb__plan_cutoff(struct ebb_planning *p, struct ebb_err *err);
+/* plan_list.c: list the storage or the inventory, join, spool the candidates (2.3, 2.4). */
+int ebb__plan_walk(struct ebb_planning *p, struct ebb_place *place, const char *below, struct ebb_err *err);
+int ebb__plan_inventory(struct ebb_planning *p, struct ebb_err *err);
+/* One listed file that nothing references, visible. rel: relative to the table location. */
+struct ebb_listed {
+    struct ebb_str uri; /* raw, as it will be written and deleted */
+    struct ebb_str dir, name;
+    const struct ebb_walk_entry *entry; /* NULL: from an inventory */
+    uint64_t size_bytes;
+    int64_t mtime_ns; /* 0 unknown */
+    struct ebb_str id;
+};
+int ebb__plan_consider(struct ebb_planning *p, struct ebb_listed *file, struct ebb_err *err);
+/* plan_special.c: links (2.4), other tables' metadata (2.5), Flink's uncommitted files (2.2). */
+int ebb__plan_resolve_links(struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err);
+int ebb__plan_check_foreign(struct ebb_planning *p, const struct ebb_listed *file, bool *is_litter, struct ebb_err *err);
+int ebb__plan_find_flink(struct ebb_planning *p, struct ebb_err *err);
+int ebb__plan_protect_flink(struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err);
+bool ebb__plan_is_flink(const struct ebb_planning *p, struct ebb_str dir, struct ebb_str name);
+/* plan_write.c: fuses, file, record. */
+int ebb__plan_write(struct ebb_planning *p, const struct ebb_protect_options *protect, char **file, struct ebb_err *err);
+
+#endif
