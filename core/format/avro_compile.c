@@ -205,6 +205,8 @@ static int compile_nullable(struct compiler *c, const struct ebb__avro_node *nod
     c->program->ops[at].arg = second;
     rc = compile(c, other->type, goal, &ignored, err);
     c->program->ops[at].n = here(c);
+    if (!rc && here(c) == at + 2 && last_op(c)->code >= EBB__OP_LOOP_EMPTY)
+        c->program->ops[at].code = EBB__OP_NULLABLE_STEP;
     return rc;
 }
 
@@ -457,5 +459,6 @@ int ebb__avro_compile(struct ebb__avro_program *program, const struct ebb__avro_
     if (!rc)
         rc = check_required(&c, fact.set, err);
     program->row_min_bytes = fact.min_bytes;
+    program->optional = c.found & ~fact.set;
     return rc;
 }

@@ -82,6 +82,7 @@ enum ebb__avro_code {
     EBB__OP_END,
     EBB__OP_JUMP,        /* n: where to */
     EBB__OP_NULLABLE,    /* a branch index 0 or 1; arg: which is null; n: where to go then */
+    EBB__OP_NULLABLE_STEP, /* the same where the other branch is just the next op, which is none of the control ops */
     EBB__OP_UNION,       /* a branch index below arg32; n: first of its entries in targets */
     EBB__OP_LOOP,        /* array or map; arg: loop depth; n: where to go when it is empty or done */
     EBB__OP_NEXT,        /* end of the body; arg: loop depth; n: first op of the body */
@@ -121,6 +122,7 @@ struct ebb__avro_program {
     uint32_t *targets; /* of all unions */
     size_t target_count, target_cap;
     size_t row_min_bytes; /* no row is shorter */
+    uint64_t optional;    /* wants that a row may leave unset though the schema has them */
     uint64_t check;       /* required wants whose value may be null: look at each row */
     struct ebb_str text;
     struct ebb_avro_want *wants;

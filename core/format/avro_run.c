@@ -4,6 +4,8 @@
 #include <endian.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define EACH_BYTE 0x0101010101010101ULL
+#define FIVE_BYTES 0x0000000101010101ULL
 #define HIGH_BITS 0x8080808080808080ULL
 
 struct loop {
@@ -15,6 +17,7 @@ struct run {
     const unsigned char *end;
     const char *why; /* set by whoever returns NULL instead of a position */
     struct loop loops[EBB__AVRO_LOOPS];
+    struct loop short_loop; /* of the LOOP_ ops */
 };
 
 static const unsigned char *bad(struct run *r, const char *why)
@@ -23,8 +26,16 @@ static const unsigned char *bad(struct run *r, const char *why)
     return NULL;
 }
 
-/* A varint of at most max bytes (5 or 10) that fits 32 or 64 bits. */
-static const unsigned char *varint_slow(struct run *r, const unsigned char *p, int max, uint64_t *out)
+static ALWAYS_INLINE uint64_t load_le64(const unsigned char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof word);
+    return le64toh(word);
+}
+
+/* Near the end of the block: byte by byte. */
+static const unsigned char *varint_at_end(struct run *r, const unsigned char *p, int max, uint64_t *out)
 {
     uint64_t value = 0;
     int top = max == 5 ? 0x0f : 0x01; /* what the last byte may hold */
@@ -40,6 +51,37 @@ static const unsigned char *varint_slow(struct run *r, const unsigned char *p, i
     }
     *out = value;
     return p;
+}
+
+/* Seven bits of each byte, put together. */
+static ALWAYS_INLINE uint64_t gather(uint64_t word)
+{
+    word = (word & 0x007f007f007f007fULL) | (word & 0x7f007f007f007f00ULL) >> 1;
+    word = (word & 0x00003fff00003fffULL) | (word & 0x3fff00003fff0000ULL) >> 2;
+    return (word & 0x0fffffff) | (word & 0x0fffffff00000000ULL) >> 4;
+}
+
+/* A varint of at most max bytes (5 or 10) that fits 32 or 64 bits. */
+static const unsigned char *varint_slow(struct run *r, const unsigned char *p, int max, uint64_t *out)
+{
+    uint64_t word, lasts;
+    int last_bit;
+
+    if (r->end - p < 10)
+        return varint_at_end(r, p, max, out);
+    word = load_le64(p);
+    lasts = ~word & HIGH_BITS;
+    if (lasts == 0) {
+        if (max == 5 || (p[8] & 0x80 && p[9] > 1))
+            return bad(r, "a number is too long");
+        *out = gather(word) | (uint64_t)(p[8] & 0x7f) << 56 | (p[8] & 0x80 ? (uint64_t)p[9] << 63 : 0);
+        return p + 9 + (p[8] >> 7);
+    }
+    last_bit = __builtin_ctzll(lasts);
+    *out = gather(word & UINT64_MAX >> (63 - last_bit));
+    if (max == 5 && (last_bit > 39 || *out > UINT32_MAX))
+        return bad(r, "a number is too long");
+    return p + (last_bit >> 3) + 1;
 }
 
 static ALWAYS_INLINE const unsigned char *varint(struct run *r, const unsigned char *p, int max, uint64_t *out)
@@ -95,9 +137,7 @@ static ALWAYS_INLINE const unsigned char *skip_fixed(struct run *r, const unsign
     return n > (size_t)(r->end - p) ? bad(r, "bytes run past the end") : p + n;
 }
 
-/* Begin a block of an array or map: the number of its items, 0 at the end of all. A negative number has the size after
- * it. */
-static const unsigned char *block_begin(struct run *r, const unsigned char *p, struct loop *loop)
+static const unsigned char *block_begin_slow(struct run *r, const unsigned char *p, struct loop *loop)
 {
     uint64_t n, size;
     int64_t count;
@@ -120,19 +160,23 @@ static const unsigned char *block_begin(struct run *r, const unsigned char *p, s
     return p;
 }
 
+/* Begin a block of an array or map: the number of its items, 0 at the end of all. A negative number has the size after
+ * it. */
+static ALWAYS_INLINE const unsigned char *block_begin(struct run *r, const unsigned char *p, struct loop *loop)
+{
+    if (p < r->end && !(*p & 0x81)) {
+        loop->left = *p >> 1;
+        loop->block_end = NULL;
+        return p + 1;
+    }
+    return block_begin_slow(r, p, loop);
+}
+
 static ALWAYS_INLINE const unsigned char *block_end(struct run *r, const unsigned char *p, const struct loop *loop)
 {
     if (loop->block_end && loop->block_end != p)
         return bad(r, "the size of an array block is wrong");
     return p;
-}
-
-static ALWAYS_INLINE uint64_t load_le64(const unsigned char *p)
-{
-    uint64_t word;
-
-    memcpy(&word, p, sizeof word);
-    return le64toh(word);
 }
 
 static ALWAYS_INLINE const unsigned char *skip_varint(struct run *r, const unsigned char *p, uint64_t left,
@@ -144,56 +188,80 @@ static ALWAYS_INLINE const unsigned char *skip_varint(struct run *r, const unsig
     return varint(r, p, is_int ? 5 : 10, &ignored);
 }
 
-/* Skip count varints, eight bytes at a time: the bytes without the high bit are the last ones of their varints. With an
- * even count left the next varint is the first of a pair. A word with a varint of more than five bytes goes the slow
- * way. */
+/* more: 1 in each byte that is not the last one of its varint; before: the same of the eight bytes before. The high bit
+ * is set in each byte that is the fifth such one in a row or later, which only a varint of more than five bytes has. */
+static ALWAYS_INLINE uint64_t find_long_varints(uint64_t before, uint64_t more)
+{
+    uint64_t in_five =
+        more * FIVE_BYTES + ((before >> 32) * FIVE_BYTES >> 32); /* how many of the five bytes up to here */
+
+    return in_five + (0x80 - 5) * EACH_BYTE;
+}
+
+/* Skip count varints (at least one), eight bytes at a time. NULL when one of them has more than five bytes or the last
+ * eight bytes are reached: then they are to be skipped one by one. */
+static const unsigned char *skip_short_varints(const unsigned char *p, const unsigned char *end, uint64_t count)
+{
+    uint64_t before = 0, found_long = 0;
+
+    for (; end - p >= 8; p += 8) {
+        uint64_t more = load_le64(p) >> 7 & EACH_BYTE;
+        uint64_t found = (more ^ EACH_BYTE) * EACH_BYTE; /* in each byte, how many ended up to it */
+
+        if (found >> 56 >= count) {
+            uint64_t reached = ((found | HIGH_BITS) - count * EACH_BYTE) & HIGH_BITS;
+            int last_bit = __builtin_ctzll(reached); /* the top bit of the byte that ends the last one */
+
+            more &= UINT64_MAX >> (63 - last_bit);
+            found_long |= find_long_varints(before, more);
+            return found_long & HIGH_BITS ? NULL : p + (last_bit >> 3) + 1;
+        }
+        found_long |= find_long_varints(before, more);
+        count -= found >> 56;
+        before = more;
+    }
+    return NULL;
+}
+
 static const unsigned char *skip_varints(struct run *r, const unsigned char *p, uint64_t count, int int_mask)
 {
-    while (count > 0 && p) {
-        if (r->end - p < 8) {
-            p = skip_varint(r, p, count--, int_mask);
-            continue;
-        }
-        uint64_t word = load_le64(p), lasts = ~word & HIGH_BITS, more = word & HIGH_BITS;
-        uint64_t runs = more & more >> 8;
-        uint64_t found = (lasts >> 7) * 0x0101010101010101ULL >> 56;
+    const unsigned char *after = skip_short_varints(p, r->end, count);
 
-        if (found == 0 || found > count || (runs & runs >> 16 & more >> 32)) {
-            p = skip_varint(r, p, count--, int_mask);
-            continue;
-        }
-        p += 8 - (__builtin_clzll(lasts) >> 3);
-        count -= found;
-    }
+    if (after)
+        return after;
+    while (count > 0 && p)
+        p = skip_varint(r, p, count--, int_mask);
     return p;
 }
 
 /* Array of int or long (per_item 1) or of pairs of them (2). */
 static const unsigned char *loop_varints(struct run *r, const unsigned char *p, unsigned per_item, int int_mask)
 {
-    struct loop loop;
+    struct loop *loop = &r->short_loop;
 
     for (;;) {
-        p = block_begin(r, p, &loop);
-        if (!p || loop.left == 0)
+        p = block_begin(r, p, loop);
+        if (!p || loop->left == 0)
             return p;
-        if (loop.left > (uint64_t)(r->end - p))
+        if (loop->left > (uint64_t)(r->end - p))
             return bad(r, "an array runs past the end");
-        p = skip_varints(r, p, loop.left * per_item, int_mask);
+        p = skip_varints(r, p, loop->left * per_item, int_mask);
         if (p)
-            p = block_end(r, p, &loop);
+            p = block_end(r, p, loop);
         if (!p)
             return NULL;
     }
 }
 
-/* Items of a number and bytes; mostly both lengths take one byte. */
+/* Items of a number and bytes. While key and length take one byte each and are not negative, and the longest such item
+ * cannot reach the end, there is nothing to check. */
 static const unsigned char *skip_keyed_bytes(struct run *r, const unsigned char *p, uint64_t count, int key_max)
 {
     uint64_t ignored;
+    const unsigned char *end = r->end;
 
     for (; count > 0 && p; count--) {
-        if (r->end - p > 65 && !((p[0] | p[1]) & 0x80) && !(p[1] & 1)) {
+        if (end - p > 65 && !((p[0] | p[1]) & 0x80) && !(p[1] & 1)) {
             p += 2 + (p[1] >> 1);
             continue;
         }
@@ -206,15 +274,15 @@ static const unsigned char *skip_keyed_bytes(struct run *r, const unsigned char 
 
 static const unsigned char *loop_keyed_bytes(struct run *r, const unsigned char *p, int key_max)
 {
-    struct loop loop;
+    struct loop *loop = &r->short_loop;
 
     for (;;) {
-        p = block_begin(r, p, &loop);
-        if (!p || loop.left == 0)
+        p = block_begin(r, p, loop);
+        if (!p || loop->left == 0)
             return p;
-        p = skip_keyed_bytes(r, p, loop.left, key_max);
+        p = skip_keyed_bytes(r, p, loop->left, key_max);
         if (p)
-            p = block_end(r, p, &loop);
+            p = block_end(r, p, loop);
         if (!p)
             return NULL;
     }
@@ -223,13 +291,13 @@ static const unsigned char *loop_keyed_bytes(struct run *r, const unsigned char 
 /* Array of items that take no bytes. */
 static const unsigned char *loop_empty(struct run *r, const unsigned char *p)
 {
-    struct loop loop;
+    struct loop *loop = &r->short_loop;
 
     do {
-        p = block_begin(r, p, &loop);
+        p = block_begin(r, p, loop);
         if (p)
-            p = block_end(r, p, &loop);
-    } while (p && loop.left > 0);
+            p = block_end(r, p, loop);
+    } while (p && loop->left > 0);
     return p;
 }
 
@@ -345,6 +413,16 @@ static const unsigned char *branch_index(struct run *r, const unsigned char *p, 
     return p;
 }
 
+/* The same for a union of two branches. */
+static ALWAYS_INLINE const unsigned char *null_index(struct run *r, const unsigned char *p, uint64_t *index)
+{
+    if (p < r->end && !(*p & ~2)) {
+        *index = *p >> 1;
+        return p + 1;
+    }
+    return branch_index(r, p, 2, index);
+}
+
 /* Decode one row; NULL when it cannot be. */
 static const unsigned char *decode(struct run *r, const struct ebb__avro_program *program, const unsigned char *p,
                                    struct ebb_avro_value *row)
@@ -360,8 +438,14 @@ static const unsigned char *decode(struct run *r, const struct ebb__avro_program
             op = ops + op->n;
             continue;
         case EBB__OP_NULLABLE:
-            p = branch_index(r, p, 2, &branch);
+            p = null_index(r, p, &branch);
             op = branch == op->arg ? ops + op->n : op + 1;
+            continue;
+        case EBB__OP_NULLABLE_STEP:
+            p = null_index(r, p, &branch);
+            if (p && branch != op->arg)
+                p = step(r, op + 1, p, row);
+            op += 2;
             continue;
         case EBB__OP_UNION:
             p = branch_index(r, p, op->arg32, &branch);
@@ -402,10 +486,12 @@ int ebb__avro_run(const struct ebb__avro_program *program, const char *what, str
     if (row_count < 0 || (uint64_t)row_count > block.n || (uint64_t)row_count * program->row_min_bytes > block.n)
         return ebb_err_set(err, EBB_ECORRUPT, "%s: %lld rows cannot be in %zu bytes", what, (long long)row_count,
                            block.n);
+    memset(row, 0, program->want_count * sizeof *row);
     for (int64_t i = 0; i < row_count; i++) {
         int rc = 0;
 
-        memset(row, 0, program->want_count * sizeof *row);
+        for (uint64_t left = program->optional; left; left &= left - 1)
+            memset(&row[__builtin_ctzll(left)], 0, sizeof *row);
         p = decode(&r, program, p, row);
         if (!p)
             return ebb_err_set(err, EBB_ECORRUPT, "%s: row %lld: %s", what, (long long)i, r.why);
