@@ -17,3 +17,5 @@ foreach(layer IN LISTS EBB_LAYERS)
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS unit)
   endforeach()
 endforeach()
+
+include(cmake/LuaTests.cmake)
