@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/bundle_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME_MAX_BYTES 64
+
+int ebb__bundle_init(struct ebb__bundle *bundle, const char *file, struct ebb_err *err)
+{
+    const char *slash = strrchr(file, '/');
+
+    memset(bundle, 0, sizeof *bundle);
+    bundle->dir = slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
+    return bundle->dir ? 0 : ebb_err_nomem(err);
+}
+
+void ebb__bundle_fini(struct ebb__bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->count; i++) {
+        free(bundle->libs[i].name);
+        free(bundle->libs[i].source);
+    }
+    free(bundle->dir);
+    memset(bundle, 0, sizeof *bundle);
+}
+
+static int read_all(int fd, const char *shown, char *to, size_t cap, size_t *n, struct ebb_err *err)
+{
+    ssize_t got;
+
+    *n = 0;
+    while (*n < cap) {
+        got = read(fd, to + *n, cap - *n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ebb_err_errno(err, errno, "%s", shown);
+        if (got == 0)
+            return 0;
+        *n += (size_t)got;
+    }
+    return ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: longer than %zu bytes", shown, EBB_POLICY_SOURCE_MAX_BYTES);
+}
+
+int ebb__source_read(int dir, const char *name, const char *shown, int flags, char **out, size_t *n,
+                     struct ebb_err *err)
+{
+    struct stat st;
+    char *data = NULL;
+    int rc = 0, fd;
+
+    *out = NULL;
+    fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+    if (fd < 0)
+        return ebb_err_errno(err, errno, "%s", shown);
+    if (fstat(fd, &st))
+        rc = ebb_err_errno(err, errno, "%s", shown);
+    else if (!S_ISREG(st.st_mode))
+        rc = ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: not a regular file", shown);
+    if (rc)
+        goto out;
+    data = malloc(EBB_POLICY_SOURCE_MAX_BYTES + 1);
+    rc = data ? read_all(fd, shown, data, EBB_POLICY_SOURCE_MAX_BYTES + 1, n, err) : ebb_err_nomem(err);
+    if (rc)
+        goto out;
+    *out = data;
+    data = NULL;
+out:
+    free(data);
+    close(fd);
+    return rc;
+}
+
+static bool is_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n && n < NAME_MAX_BYTES && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
+}
+
+static int read_lib(const struct ebb__bundle *bundle, const char *name, struct ebb__lib *lib, struct ebb_err *err)
+{
+    char file[NAME_MAX_BYTES + 8], shown[NAME_MAX_BYTES + 16];
+    int rc, dir = -1, base;
+
+    snprintf(file, sizeof file, "%s.lua", name);
+    snprintf(shown, sizeof shown, "lib/%s", file);
+    base = open(bundle->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (base >= 0)
+        dir = openat(base, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (dir < 0)
+        rc = ebb_err_errno(err, errno, "%s", shown);
+    else
+        rc = ebb__source_read(dir, file, shown, O_NOFOLLOW, &lib->source, &lib->source_bytes, err);
+    if (dir >= 0)
+        close(dir);
+    if (base >= 0)
+        close(base);
+    return rc;
+}
+
+const struct ebb__lib *ebb__bundle_get(struct ebb__bundle *bundle, const char *name, struct ebb_err *err)
+{
+    struct ebb__lib *lib;
+
+    for (size_t i = 0; i < bundle->count; i++)
+        if (!strcmp(bundle->libs[i].name, name))
+            return &bundle->libs[i];
+    if (!is_name(name)) {
+        ebb_err_set(err, EBB_EPOLICY_SCHEMA, "the name of a library is plain: [a-z][a-z0-9_]*");
+        return NULL;
+    }
+    if (bundle->is_closed || bundle->count == EBB_POLICY_LIBS_MAX) {
+        ebb_err_set(err, EBB_EPOLICY_SCHEMA, "lib/%s.lua: %s", name,
+                    bundle->is_closed ? "not loaded" : "too many libraries");
+        return NULL;
+    }
+    lib = &bundle->libs[bundle->count];
+    memset(lib, 0, sizeof *lib);
+    if (read_lib(bundle, name, lib, err))
+        return NULL;
+    lib->name = strdup(name);
+    if (!lib->name) {
+        free(lib->source);
+        ebb_err_nomem(err);
+        return NULL;
+    }
+    bundle->count++;
+    return lib;
+}
+
+static int compare_libs(const void *a, const void *b)
+{
+    const struct ebb__lib *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+static bool add_part(EVP_MD_CTX *md, const char *name, const char *source, size_t n)
+{
+    char head[NAME_MAX_BYTES + 40];
+    int length = snprintf(head, sizeof head, "%s %zu\n", name, n);
+
+    return EVP_DigestUpdate(md, head, (size_t)length) && EVP_DigestUpdate(md, source, n);
+}
+
+int ebb__bundle_hash(struct ebb__bundle *bundle, struct ebb_str source, char out[80], struct ebb_err *err)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int n = 0;
+    EVP_MD_CTX *md = EVP_MD_CTX_new();
+    bool good = md && EVP_DigestInit_ex(md, EVP_sha256(), NULL) && add_part(md, "policy", source.p, source.n);
+
+    qsort(bundle->libs, bundle->count, sizeof *bundle->libs, compare_libs);
+    for (size_t i = 0; i < bundle->count && good; i++)
+        good = add_part(md, bundle->libs[i].name, bundle->libs[i].source, bundle->libs[i].source_bytes);
+    good = good && EVP_DigestFinal_ex(md, digest, &n) && n == 32;
+    EVP_MD_CTX_free(md);
+    if (!good)
+        return ebb_err_nomem(err);
+    memcpy(out, "sha256:", 8);
+    for (unsigned int i = 0; i < n; i++)
+        snprintf(out + 7 + 2 * i, 3, "%02x", digest[i]);
+    return 0;
+}

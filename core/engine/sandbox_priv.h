@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sandbox for policy code: one fresh lua_State per evaluation with an allow-list of functions, frozen globals, and
+ * budgets of gas, memory and CPU time. Once a budget is used up the state is aborted for good: no script code can catch
+ * that. Used by the policy loader, the evaluator and the data loader. One sandbox belongs to one thread.
+ */
+#ifndef EBB_ENGINE_SANDBOX_PRIV_H
+#define EBB_ENGINE_SANDBOX_PRIV_H
+
+#include <lua.h>
+
+#include "base/tz.h"
+#include "engine/value_priv.h"
+
+/* Marks functions that may leave by a Lua error; they hold no malloc'ed memory. */
+#define EBB_LJMP
+#define EBB_MAY_LJMP(call) (call)
+
+#define EBB__GAS_HEADER ((int64_t)100000)
+#define EBB__GAS_UNLIMITED ((int64_t)1 << 60)
+#define EBB__MEMORY_BYTES ((size_t)4 * 1024 * 1024)
+#define EBB__DEADLINE_MS 250
+#define EBB__TEXT_MAX ((size_t)64 * 1024) /* greatest text a helper makes */
+#define EBB__ERROR_MAX 1000               /* bytes of an error message that are kept */
+#define EBB__ZONES_MAX 16
+
+/* What may be called. HEADER: constructors; DECIDE: checks, actions, facts; DATA: pure helpers and env. */
+enum ebb__phase { EBB__PHASE_HEADER, EBB__PHASE_DECIDE, EBB__PHASE_DATA };
+
+struct ebb__bundle;
+struct ebb__reads;
+struct ebb__sandbox {
+    lua_State *L;
+    int64_t gas_limit, gas_left;
+    size_t mem_used, mem_peak, mem_max;
+    int64_t cpu_end_ns;
+    int ticks;
+    enum ebb_error aborted; /* EBB_OK, EBB_EPOLICY_GAS, EBB_EPOLICY_MEMORY, EBB_EPOLICY_DEADLINE */
+    enum ebb__phase phase;
+    struct ebb_tz *zones[EBB__ZONES_MAX]; /* loaded for time.civil and the like */
+    size_t zone_count;
+    struct ebb__bundle *bundle; /* libraries of `use`, or NULL */
+    struct ebb__reads *reads;   /* the read set of frozen views, or NULL */
+    void *host;                 /* of the bindings: struct ebb__loading, struct ebb__eval, … */
+};
+
+/* Open a state. opener runs inside a protected call and pushes the table of globals, which becomes the frozen
+ * environment of all chunks. */
+int ebb__sandbox_open(struct ebb__sandbox *sb, enum ebb__phase phase, void *host, lua_CFunction opener,
+                      struct ebb_err *err);
+void ebb__sandbox_close(struct ebb__sandbox *sb);
+/* Give a new budget of gas and a new deadline; counts start from here. */
+void ebb__sandbox_refuel(struct ebb__sandbox *sb, int64_t gas);
+int64_t ebb__sandbox_gas_used(const struct ebb__sandbox *sb);
+/* Run body(L) with one light userdata argument in a protected call. file names the main chunk in messages; *line gets
+ * the line of the error when known, else 0 (may be NULL). EBB_EPOLICY_ERROR, _GAS, _MEMORY, _DEADLINE. */
+int ebb__sandbox_run(struct ebb__sandbox *sb, lua_CFunction body, void *data, const char *file, int *line,
+                     struct ebb_err *err);
+
+/* For bindings. The sandbox of a state. */
+struct ebb__sandbox *ebb__sandbox_of(lua_State *L);
+/* Pay for work; aborts when the gas is gone. */
+EBB_LJMP void ebb__charge(lua_State *L, size_t units);
+/* Stop for good. */
+EBB_LJMP int ebb__abort(lua_State *L, enum ebb_error why);
+/* Load text (mode "t", at most 64 KiB) as a chunk with the frozen environment and push it; raises a syntax error. */
+EBB_LJMP void ebb__load_chunk(lua_State *L, const char *source, size_t n, const char *name);
+/* Protected call for scripts: like lua_pcall without handler, but an abort goes on and memory errors become aborts. */
+EBB_LJMP int ebb__pcall(lua_State *L, int args);
+/* A zone by name, loaded once per sandbox. Raises an error. */
+EBB_LJMP const struct ebb_tz *ebb__zone(lua_State *L, const char *name);
+
+/* Turn the table at the top into a read-only userdata: unknown names and writes raise errors with a hint. name (static)
+ * is used in messages;
+ * "" for the globals. */
+EBB_LJMP void ebb__freeze(lua_State *L, const char *name);
+
+#endif
