@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/uri_map.h"
+#include "base/uri_map_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define LOCAL_MAX_BYTES EBB_LOCATION_MAX_BYTES
-
-/* All texts are owned. `prefix` borrows from `from`. */
-struct entry {
-    char *from; /* normal form: "file:/warehouse", "s3://lake/" */
-    struct ebb_location prefix;
-    char *path;    /* normal path of from */
-    char *to;      /* absolute, as opened, without a slash at its end ("" is the root) */
-    char *to_path; /* normal form of to, for the way back */
-};
-
-struct ebb_uri_map {
-    struct entry *items;
-    size_t count;
-    size_t cap;
-};
-
-/* A URI that was taken apart. */
-struct uri {
-    struct ebb_location location;
-    struct ebb_buf path; /* normal form */
-};
 
 int ebb_uri_map_new(struct ebb_uri_map **out, struct ebb_err *err)
 {
@@ -34,7 +11,7 @@ int ebb_uri_map_new(struct ebb_uri_map **out, struct ebb_err *err)
     return *out ? 0 : ebb_err_nomem(err);
 }
 
-static void entry_fini(struct entry *e)
+void ebb__uri_entry_fini(struct ebb__uri_entry *e)
 {
     free(e->from);
     free(e->path);
@@ -48,18 +25,23 @@ void ebb_uri_map_free(struct ebb_uri_map *map)
     if (!map)
         return;
     for (size_t i = 0; i < map->count; i++)
-        entry_fini(&map->items[i]);
+        ebb__uri_entry_fini(&map->items[i]);
     free(map->items);
     free(map);
 }
 
-static void uri_init(struct uri *u)
+void ebb__uri_init(struct ebb__uri *u)
 {
     memset(&u->location, 0, sizeof u->location);
     ebb_buf_init(&u->path, EBB_LOCATION_MAX_BYTES);
 }
 
-static int uri_parse(struct uri *u, const char *text, struct ebb_err *err)
+void ebb__uri_fini(struct ebb__uri *u)
+{
+    ebb_buf_fini(&u->path);
+}
+
+int ebb__uri_parse(struct ebb__uri *u, const char *text, struct ebb_err *err)
 {
     struct ebb_str path;
     int rc = ebb_location_split(text, strlen(text), &u->location, err);
@@ -72,7 +54,7 @@ static int uri_parse(struct uri *u, const char *text, struct ebb_err *err)
     return ebb_path_normalise(path, &u->path, err);
 }
 
-static struct ebb_str trim_slash(struct ebb_str s)
+struct ebb_str ebb__trim_slash(struct ebb_str s)
 {
     while (s.n && s.p[s.n - 1] == '/')
         s.n--;
@@ -82,7 +64,7 @@ static struct ebb_str trim_slash(struct ebb_str s)
 /* The part of a normal path below root (normal, too): "" or "/…". False when it lies outside. */
 static bool rest_below(struct ebb_str root, struct ebb_str path, struct ebb_str *out)
 {
-    root = trim_slash(root);
+    root = ebb__trim_slash(root);
     if (!ebb_str_has_prefix(path, root) || (path.n > root.n && path.p[root.n] != '/'))
         return false;
     out->p = path.p + root.n;
@@ -90,13 +72,13 @@ static bool rest_below(struct ebb_str root, struct ebb_str path, struct ebb_str 
     return true;
 }
 
-static const struct entry *find(const struct ebb_uri_map *map, const struct uri *u, struct ebb_str *rest)
+static const struct ebb__uri_entry *find(const struct ebb_uri_map *map, const struct ebb__uri *u, struct ebb_str *rest)
 {
-    const struct entry *best = NULL;
+    const struct ebb__uri_entry *best = NULL;
     struct ebb_str found;
 
     for (size_t i = 0; map && i < map->count; i++) {
-        const struct entry *e = &map->items[i];
+        const struct ebb__uri_entry *e = &map->items[i];
 
         if (!ebb_prefix_is_equal(NULL, &e->prefix, &u->location) ||
             !rest_below(ebb_str_of(e->path), ebb_buf_str(&u->path), &found))
@@ -150,14 +132,14 @@ static struct ebb_str skip_components(struct ebb_str path, size_t components)
 }
 
 /* What to open below FROM: as written, or, when dots must be resolved, the normal form. */
-static struct ebb_str written_rest(const struct uri *u, const struct entry *e, struct ebb_str normal_rest)
+static struct ebb_str written_rest(const struct ebb__uri *u, const struct ebb__uri_entry *e, struct ebb_str normal_rest)
 {
     if (has_dot_segment(u->location.path))
         return normal_rest;
     return skip_components(u->location.path, count_components(ebb_str_of(e->path)));
 }
 
-static int unmapped_local(const struct uri *u, const char *uri, struct ebb_buf *out, struct ebb_err *err)
+static int unmapped_local(const struct ebb__uri *u, const char *uri, struct ebb_buf *out, struct ebb_err *err)
 {
     static const struct ebb_location LOCAL = {{"file", 4}, {"", 0}, {"", 0}};
     struct ebb_str path = u->location.path;
@@ -179,13 +161,13 @@ static int unmapped_local(const struct uri *u, const char *uri, struct ebb_buf *
 
 int ebb_uri_map_local(const struct ebb_uri_map *map, const char *uri, struct ebb_buf *out, struct ebb_err *err)
 {
-    struct uri u;
+    struct ebb__uri u;
     struct ebb_str rest = {"", 0};
-    const struct entry *e;
+    const struct ebb__uri_entry *e;
     int rc;
 
-    uri_init(&u);
-    rc = uri_parse(&u, uri, err);
+    ebb__uri_init(&u);
+    rc = ebb__uri_parse(&u, uri, err);
     if (rc)
         goto out;
     e = find(map, &u, &rest);
@@ -201,19 +183,19 @@ int ebb_uri_map_local(const struct ebb_uri_map *map, const char *uri, struct ebb
     if (!rc)
         rc = ebb_buf_check(out, "local path", err);
 out:
-    ebb_buf_fini(&u.path);
+    ebb__uri_fini(&u);
     return rc;
 }
 
 bool ebb_uri_map_has(const struct ebb_uri_map *map, const char *uri)
 {
-    struct uri u;
+    struct ebb__uri u;
     struct ebb_str rest;
     bool found;
 
-    uri_init(&u);
-    found = !uri_parse(&u, uri, NULL) && find(map, &u, &rest);
-    ebb_buf_fini(&u.path);
+    ebb__uri_init(&u);
+    found = !ebb__uri_parse(&u, uri, NULL) && find(map, &u, &rest);
+    ebb__uri_fini(&u);
     return found;
 }
 
@@ -223,14 +205,13 @@ static int add_cwd(struct ebb_buf *out, struct ebb_err *err)
 
     if (!cwd)
         return ebb_err_errno(err, errno, "working directory");
-    ebb_buf_add_str(out, trim_slash(ebb_str_of(cwd)));
+    ebb_buf_add_str(out, ebb__trim_slash(ebb_str_of(cwd)));
     ebb_buf_putc(out, '/');
     free(cwd);
     return 0;
 }
 
-/* Append the absolute form of a local path, not normalised. */
-static int make_absolute(const char *path, struct ebb_buf *out, struct ebb_err *err)
+int ebb__make_absolute(const char *path, struct ebb_buf *out, struct ebb_err *err)
 {
     int rc = path[0] == '/' ? 0 : add_cwd(out, err);
 
@@ -242,20 +223,20 @@ static int make_absolute(const char *path, struct ebb_buf *out, struct ebb_err *
 
 int ebb_uri_map_uri(const struct ebb_uri_map *map, const char *local, struct ebb_buf *out, struct ebb_err *err)
 {
-    const struct entry *best = NULL;
+    const struct ebb__uri_entry *best = NULL;
     struct ebb_str rest = {"", 0}, found;
     struct ebb_buf absolute, normal;
     int rc;
 
-    ebb_buf_init(&absolute, LOCAL_MAX_BYTES);
-    ebb_buf_init(&normal, LOCAL_MAX_BYTES);
-    rc = make_absolute(local, &absolute, err);
+    ebb_buf_init(&absolute, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&normal, EBB_LOCATION_MAX_BYTES);
+    rc = ebb__make_absolute(local, &absolute, err);
     if (!rc)
         rc = ebb_path_normalise(ebb_buf_str(&absolute), &normal, err);
     if (rc)
         goto out;
     for (size_t i = 0; map && i < map->count; i++) {
-        const struct entry *e = &map->items[i];
+        const struct ebb__uri_entry *e = &map->items[i];
 
         if (rest_below(ebb_str_of(e->to_path), ebb_buf_str(&normal), &found) &&
             (!best || strlen(e->to_path) > strlen(best->to_path))) {
@@ -263,170 +244,12 @@ int ebb_uri_map_uri(const struct ebb_uri_map *map, const char *local, struct ebb
             rest = found;
         }
     }
-    ebb_buf_add_str(out, best && rest.n ? trim_slash(ebb_str_of(best->from)) : ebb_str_of(best ? best->from : "file:"));
+    ebb_buf_add_str(out,
+                    best && rest.n ? ebb__trim_slash(ebb_str_of(best->from)) : ebb_str_of(best ? best->from : "file:"));
     ebb_buf_add_str(out, best ? rest : ebb_buf_str(&normal));
     rc = ebb_buf_check(out, "location", err);
 out:
     ebb_buf_fini(&normal);
     ebb_buf_fini(&absolute);
-    return rc;
-}
-
-/* Whether a text that should be a local path looks like a URI. */
-static bool is_foreign(const char *to)
-{
-    struct ebb_location l;
-
-    return !ebb_location_split(to, strlen(to), &l, NULL) && l.scheme.n && (l.authority.n || l.path.p[0] == '/');
-}
-
-/* The local path that TO means. Borrows from to. */
-static int target_path(const char *to, const char **out, struct ebb_err *err)
-{
-    struct ebb_location l;
-    int rc;
-
-    *out = to;
-    if (!strncmp(to, "file:", 5)) {
-        rc = ebb_location_split(to, strlen(to), &l, err);
-        if (rc)
-            return ebb_err_as(err, EBB_EUSAGE, "map target");
-        if (l.authority.n || !l.path.n || l.path.p[0] != '/')
-            return ebb_err_set(err, EBB_EUSAGE, "map target '%s': is not a path of this machine", to);
-        *out = l.path.p;
-        return 0;
-    }
-    if (!to[0])
-        return ebb_err_set(err, EBB_EUSAGE, "map target: is empty");
-    if (is_foreign(to))
-        return ebb_err_set(err, EBB_EUSAGE, "map target '%s': is neither a local path nor a file: URI", to);
-    return 0;
-}
-
-static int dup_str(struct ebb_str s, char **out, struct ebb_err *err)
-{
-    *out = strndup(s.n ? s.p : "", s.n);
-    return *out ? 0 : ebb_err_nomem(err);
-}
-
-static int fill_from(struct entry *e, const char *from, struct ebb_err *err)
-{
-    struct ebb_buf text;
-    struct uri u;
-    int rc;
-
-    ebb_buf_init(&text, EBB_LOCATION_MAX_BYTES);
-    uri_init(&u);
-    rc = uri_parse(&u, from, err);
-    if (!rc)
-        rc = ebb_location_normalise(from, strlen(from), &text, err);
-    if (rc) {
-        rc = ebb_err_as(err, EBB_EUSAGE, "map source");
-        goto out;
-    }
-    rc = dup_str(ebb_buf_str(&u.path), &e->path, err);
-    if (!rc)
-        rc = dup_str(ebb_buf_str(&text), &e->from, err);
-    if (!rc)
-        rc = ebb_location_split(e->from, strlen(e->from), &e->prefix, err);
-out:
-    ebb_buf_fini(&u.path);
-    ebb_buf_fini(&text);
-    return rc;
-}
-
-static int fill_to(struct entry *e, const char *to, struct ebb_err *err)
-{
-    struct ebb_buf absolute, normal;
-    const char *path;
-    int rc;
-
-    ebb_buf_init(&absolute, LOCAL_MAX_BYTES);
-    ebb_buf_init(&normal, LOCAL_MAX_BYTES);
-    rc = target_path(to, &path, err);
-    if (!rc)
-        rc = make_absolute(path, &absolute, err);
-    if (rc)
-        goto out;
-    rc = ebb_path_normalise(ebb_buf_str(&absolute), &normal, err);
-    if (rc) {
-        rc = ebb_err_as(err, EBB_EUSAGE, "map target");
-        goto out;
-    }
-    rc = dup_str(trim_slash(ebb_buf_str(&absolute)), &e->to, err);
-    if (!rc)
-        rc = dup_str(ebb_buf_str(&normal), &e->to_path, err);
-out:
-    ebb_buf_fini(&normal);
-    ebb_buf_fini(&absolute);
-    return rc;
-}
-
-static struct entry *find_same(struct ebb_uri_map *map, const struct entry *like)
-{
-    for (size_t i = 0; i < map->count; i++)
-        if (!strcmp(map->items[i].path, like->path) && ebb_prefix_is_equal(NULL, &map->items[i].prefix, &like->prefix))
-            return &map->items[i];
-    return NULL;
-}
-
-static int insert(struct ebb_uri_map *map, const struct entry *e, struct ebb_err *err)
-{
-    struct entry *old = find_same(map, e);
-
-    if (old) {
-        entry_fini(old);
-        *old = *e;
-        return 0;
-    }
-    if (map->count == map->cap) {
-        size_t cap = map->cap ? map->cap * 2 : 8;
-        struct entry *items = realloc(map->items, cap * sizeof *items);
-
-        if (!items)
-            return ebb_err_nomem(err);
-        map->items = items;
-        map->cap = cap;
-    }
-    map->items[map->count++] = *e;
-    return 0;
-}
-
-int ebb_uri_map_add(struct ebb_uri_map *map, const char *from, const char *to, struct ebb_err *err)
-{
-    struct entry e;
-    int rc;
-
-    memset(&e, 0, sizeof e);
-    rc = fill_from(&e, from, err);
-    if (!rc)
-        rc = fill_to(&e, to, err);
-    if (!rc)
-        rc = insert(map, &e, err);
-    if (rc)
-        entry_fini(&e);
-    return rc;
-}
-
-int ebb_uri_map_add_text(struct ebb_uri_map *map, const char *from_to, struct ebb_err *err)
-{
-    size_t n = strlen(from_to);
-    struct ebb_err why;
-    int rc = -EBB_EUSAGE;
-
-    ebb_err_set(&why, EBB_EUSAGE, "map '%s': must read FROM=TO", from_to);
-    for (size_t i = n; i > 0 && rc == -EBB_EUSAGE; i--) {
-        char *from;
-
-        if (from_to[i - 1] != '=')
-            continue;
-        from = strndup(from_to, i - 1);
-        if (!from)
-            return ebb_err_nomem(err);
-        rc = ebb_uri_map_add(map, from, from_to + i, &why);
-        free(from);
-    }
-    if (rc && err)
-        *err = why;
     return rc;
 }
