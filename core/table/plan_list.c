@@ -200,7 +200,7 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     struct ebb_planning *p = w->p;
     struct ebb_listed f = {{NULL, 0}, e->dir, e->name, e, 0, 0, {NULL, 0}};
     struct ebb_location at = p->root;
-    enum ebb_verdict verdict;
+    enum ebb_judged verdict;
     int rc;
 
     p->summary.listed++;
@@ -214,7 +214,7 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     rc = ebb_protect_judge_normal(p->protect, &at, &verdict, err);
     if (rc)
         return rc;
-    if (verdict == EBB_VERDICT_REACHABLE) {
+    if (verdict == EBB_JUDGED_REACHABLE) {
         p->summary.reachable_listed++;
         return 0;
     }
@@ -223,7 +223,7 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     rc = ebb_buf_check(&w->uri, "a listed name", err);
     if (rc)
         return rc;
-    if (verdict != EBB_VERDICT_FREE || (p->options->protect.exclude.count && is_excluded(p, ebb_buf_cstr(&w->uri)))) {
+    if (verdict != EBB_JUDGED_FREE || (p->options->protect.exclude.count && is_excluded(p, ebb_buf_cstr(&w->uri)))) {
         p->summary.kept++;
         return 0;
     }
@@ -304,7 +304,7 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
 {
     struct ebb_planning *p = r->p;
     struct ebb_listed f = {row->path, {NULL, 0}, {NULL, 0}, NULL, row->size_bytes > 0 ? (uint64_t)row->size_bytes : 0, 0, row->id};
-    enum ebb_verdict verdict;
+    enum ebb_judged verdict;
     int rc;
 
     p->summary.listed++;
@@ -315,7 +315,7 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
     rc = ebb_protect_judge_normal(p->protect, at, &verdict, err);
     if (rc)
         return rc;
-    if (verdict == EBB_VERDICT_REACHABLE) {
+    if (verdict == EBB_JUDGED_REACHABLE) {
         p->summary.reachable_listed++;
         return 0;
     }
@@ -324,7 +324,7 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
         f.name.n = 0; /* a marker of an empty folder */
     if (row->mtime_ms > 0 && row->mtime_ms < INT64_MAX / 1000000)
         f.mtime_ns = row->mtime_ms * 1000000;
-    if (verdict != EBB_VERDICT_FREE) {
+    if (verdict != EBB_JUDGED_FREE) {
         p->summary.kept++;
         return 0;
     }

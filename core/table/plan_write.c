@@ -58,13 +58,13 @@ static int on_candidate(void *data, const struct ebb_plan_candidate *c, struct e
 {
     struct writer *w = data;
     struct ebb_planning *p = w->p;
-    enum ebb_verdict verdict;
+    enum ebb_judged verdict;
     size_t from = w->out.len;
     int rc = ebb_protect_judge(p->protect, c->path, &verdict, err);
 
     if (rc)
         return rc;
-    if (verdict != EBB_VERDICT_FREE || c->mtime_ns / 1000000 >= w->newest_ms) {
+    if (verdict != EBB_JUDGED_FREE || c->mtime_ns / 1000000 >= w->newest_ms) {
         p->summary.kept++;
         return 0;
     }

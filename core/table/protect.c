@@ -176,12 +176,12 @@ int ebb_protect_refresh(struct ebb_protect *p, bool *changed, struct ebb_err *er
     return rc;
 }
 
-static int judge_conflict(const struct ebb_protect *p, const struct ebb_location *at, enum ebb_verdict *out,
+static int judge_conflict(const struct ebb_protect *p, const struct ebb_location *at, enum ebb_judged *out,
                           struct ebb_err *err)
 {
     int rc;
 
-    *out = p->options->mismatch == EBB_MISMATCH_DELETE ? EBB_VERDICT_FREE : EBB_VERDICT_CONFLICT;
+    *out = p->options->mismatch == EBB_MISMATCH_DELETE ? EBB_JUDGED_FREE : EBB_JUDGED_CONFLICT;
     if (p->options->mismatch != EBB_MISMATCH_ERROR)
         return 0;
     rc = ebb_err_set(err, EBB_EPREFIX_CONFLICT,
@@ -192,29 +192,29 @@ static int judge_conflict(const struct ebb_protect *p, const struct ebb_location
     return rc;
 }
 
-int ebb_protect_judge_normal(struct ebb_protect *p, const struct ebb_location *normal, enum ebb_verdict *out,
+int ebb_protect_judge_normal(struct ebb_protect *p, const struct ebb_location *normal, enum ebb_judged *out,
                              struct ebb_err *err)
 {
     enum ebb_match own = ebb_reach_set_match_normal(p->own, normal, &p->conflict);
     enum ebb_match other = EBB_MATCH_NONE;
 
     if (own == EBB_MATCH_SAME) {
-        *out = EBB_VERDICT_REACHABLE;
+        *out = EBB_JUDGED_REACHABLE;
         return 0;
     }
     if (ebb_reach_set_count(p->others) > 0)
         other = ebb_reach_set_match_normal(p->others, normal, own == EBB_MATCH_CONFLICT ? NULL : &p->conflict);
     if (other == EBB_MATCH_SAME) {
-        *out = EBB_VERDICT_NEIGHBOUR;
+        *out = EBB_JUDGED_NEIGHBOUR;
         return 0;
     }
     if (own == EBB_MATCH_CONFLICT || other == EBB_MATCH_CONFLICT)
         return judge_conflict(p, normal, out, err);
-    *out = EBB_VERDICT_FREE;
+    *out = EBB_JUDGED_FREE;
     return 0;
 }
 
-int ebb_protect_judge(struct ebb_protect *p, struct ebb_str uri, enum ebb_verdict *out, struct ebb_err *err)
+int ebb_protect_judge(struct ebb_protect *p, struct ebb_str uri, enum ebb_judged *out, struct ebb_err *err)
 {
     struct ebb_location loc;
     int rc = ebb_location_split(uri.p, uri.n, &loc, err);

@@ -22,11 +22,11 @@ struct ebb_protect_options {
     bool keep_deleted_entries;
 };
 
-enum ebb_verdict {
-    EBB_VERDICT_FREE,      /* nothing known references it */
-    EBB_VERDICT_REACHABLE,
-    EBB_VERDICT_NEIGHBOUR, /* reachable from a co-owner or from a table whose place holds this one */
-    EBB_VERDICT_CONFLICT   /* equal path under another prefix, mode ignore */
+enum ebb_judged {
+    EBB_JUDGED_FREE,      /* nothing known references it */
+    EBB_JUDGED_REACHABLE,
+    EBB_JUDGED_NEIGHBOUR, /* reachable from a co-owner or from a table whose place holds this one */
+    EBB_JUDGED_CONFLICT   /* equal path under another prefix, mode ignore */
 };
 
 struct ebb_protect;
@@ -39,9 +39,9 @@ void ebb_protect_free(struct ebb_protect *protect);
  * EBB_EMETADATA_CHANGED; after an error nothing may be deleted. */
 int ebb_protect_refresh(struct ebb_protect *protect, bool *changed, struct ebb_err *err);
 /* Judge one listed URI (raw bytes). In mode error a conflict is EBB_EPREFIX_CONFLICT; in mode delete it is FREE. */
-int ebb_protect_judge(struct ebb_protect *protect, struct ebb_str uri, enum ebb_verdict *out, struct ebb_err *err);
+int ebb_protect_judge(struct ebb_protect *protect, struct ebb_str uri, enum ebb_judged *out, struct ebb_err *err);
 /* The same for a location whose path is normal already: the hot path of a listing. */
-int ebb_protect_judge_normal(struct ebb_protect *protect, const struct ebb_location *normal, enum ebb_verdict *out,
+int ebb_protect_judge_normal(struct ebb_protect *protect, const struct ebb_location *normal, enum ebb_judged *out,
                              struct ebb_err *err);
 /* The current state of the table (changes with refresh; borrowed). */
 const struct ebb_table *ebb_protect_table(const struct ebb_protect *protect);
