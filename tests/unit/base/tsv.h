@@ -16,7 +16,7 @@ enum { TSV_COLUMNS_MAX = 16 };
 /* Called per row with its cells; the last column may be missing. */
 typedef void (*tsv_row_cb)(char **cells, int count, void *data);
 
-static int tsv_split(char *line, char **cells)
+static inline int tsv_split(char *line, char **cells)
 {
     int count = 0;
 
@@ -27,7 +27,7 @@ static int tsv_split(char *line, char **cells)
 }
 
 /* Runs all rows; returns how many there were, or -1 when there is no such table. */
-static int tsv_each(const char *name, tsv_row_cb row, void *data)
+static inline int tsv_each(const char *name, tsv_row_cb row, void *data)
 {
     char path[512], *line = NULL;
     size_t cap = 0;
@@ -52,7 +52,7 @@ static int tsv_each(const char *name, tsv_row_cb row, void *data)
 }
 
 /* The text of a JSON string cell; free() it. */
-static char *tsv_text(const char *cell)
+static inline char *tsv_text(const char *cell)
 {
     cJSON *value = cJSON_Parse(cell);
     char *text = cJSON_IsString(value) ? strdup(value->valuestring) : NULL;
