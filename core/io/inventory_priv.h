@@ -91,6 +91,14 @@ void ebb__rows_fini(struct ebb__rows *rows);
 int ebb__rows_feed(struct ebb__rows *rows, const char *p, size_t n, struct ebb_err *err);
 int ebb__rows_end(struct ebb__rows *rows, struct ebb_err *err);
 
+/* Cells of a row (inventory_cells.c). The name of a column, NULL where this kind of list has none. */
+const char *ebb__rows_column_name(const struct ebb__rows *rows, enum ebb__column column);
+int ebb__rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why, struct ebb_err *err);
+/* Old versions and delete markers are no objects that a listing of the bucket would show. */
+int ebb__rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out, struct ebb_err *err);
+int ebb__rows_read_row(struct ebb__rows *rows, const struct ebb_str *cells, struct ebb_inventory_row *row,
+                       struct ebb_err *err);
+
 /* ---- sources (inventory_source.c) ---- */
 
 struct ebb__source;
