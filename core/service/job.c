@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/job.h"
+
+#include <stdlib.h>
+
+#include "base/time.h"
+
+static bool is_given(const char *text)
+{
+    return text && text[0];
+}
+
+static int split_table(struct ebb_job *job, const char *table, struct ebb_err *err)
+{
+    const char *at = table;
+    int rc = 0;
+
+    while (!rc) {
+        const char *dot = strchr(at, '.');
+        size_t n = dot ? (size_t)(dot - at) : strlen(at);
+
+        if (!n)
+            return ebb_err_set(err, EBB_EUSAGE, "--table %s: schema.table is wanted", table);
+        rc = ebb_strs_addn(&job->parts, at, n, err);
+        if (!dot)
+            break;
+        at = dot + 1;
+    }
+    if (!rc && job->parts.count < 2)
+        rc = ebb_err_set(err, EBB_EUSAGE, "--table %s: schema.table is wanted", table);
+    return rc;
+}
+
+static int parse_names(const struct ebb_job_args *a, struct ebb_job *job, struct ebb_err *err)
+{
+    struct ebb_buf name;
+    int rc;
+
+    if (!is_given(a->catalog))
+        return ebb_err_set(err, EBB_EUSAGE, "--catalog: is missing");
+    if (!is_given(a->table))
+        return ebb_err_set(err, EBB_EUSAGE, "--table: is missing");
+    job->catalog = strdup(a->catalog);
+    ebb_buf_init(&name, 16384);
+    ebb_buf_printf(&name, "%s.%s", a->catalog, a->table);
+    rc = ebb_buf_check(&name, "--table", err);
+    job->name = ebb_buf_take(&name);
+    if (!rc && (!job->catalog || !job->name))
+        rc = ebb_err_nomem(err);
+    return rc ? rc : split_table(job, a->table, err);
+}
+
+static int parse_cutoff(const struct ebb_job_args *a, int64_t now_ms, struct ebb_job *job, struct ebb_err *err)
+{
+    struct ebb_buf iso;
+    int rc;
+
+    if (!is_given(a->older_than))
+        return 0;
+    rc = ebb_time_parse(a->older_than, "UTC", &job->older_than_ms, err);
+    if (rc)
+        return ebb_err_as(err, EBB_ETIME, "--older-than");
+    if (job->older_than_ms > now_ms)
+        return ebb_err_set(err, EBB_ECUTOFF_FUTURE, "--older-than %s: lies in the future", a->older_than);
+    job->has_older_than = true;
+    ebb_buf_init(&iso, 64);
+    ebb_time_iso(&iso, job->older_than_ms);
+    job->older_than = ebb_buf_take(&iso);
+    return job->older_than ? 0 : ebb_err_nomem(err);
+}
+
+static int parse_switches(const struct ebb_job_args *a, struct ebb_job *job, struct ebb_err *err)
+{
+    if (is_given(a->dry_run) && strcmp(a->dry_run, "true") && strcmp(a->dry_run, "false"))
+        return ebb_err_set(err, EBB_EUSAGE, "--dry-run %s: true or false is wanted", a->dry_run);
+    job->dry_run = is_given(a->dry_run) && !strcmp(a->dry_run, "true");
+    if (!is_given(a->engine) || !strcmp(a->engine, "native"))
+        job->engine = EBB_JOB_NATIVE;
+    else if (!strcmp(a->engine, "spark"))
+        job->engine = EBB_JOB_SPARK;
+    else if (!strcmp(a->engine, "trino"))
+        job->engine = EBB_JOB_TRINO;
+    else
+        return ebb_err_set(err, EBB_EUSAGE, "--engine %s: native, spark or trino is wanted", a->engine);
+    return 0;
+}
+
+static int check_spark_conf(const struct ebb_job_args *a, const struct ebb_job *job, struct ebb_err *err)
+{
+    struct ebb_value *conf = NULL;
+    int rc;
+
+    if (!is_given(a->spark_conf))
+        return 0;
+    rc = ebb_value_of_json("--spark-conf", a->spark_conf, strlen(a->spark_conf), NULL, &conf, err);
+    if (rc)
+        return ebb_err_as(err, EBB_EUSAGE, NULL);
+    if (ebb_value_get_kind(conf) != EBB_VALUE_MAP)
+        rc = ebb_err_set(err, EBB_EUSAGE, "--spark-conf: a JSON object is wanted");
+    for (size_t i = 0; !rc && i < ebb_value_get_count(conf); i++)
+        if (!ebb_value_get_str(ebb_value_get_at(conf, i)))
+            rc = ebb_err_set(err, EBB_EUSAGE, "--spark-conf: %s: text is wanted", ebb_value_get_key(conf, i).p);
+    if (!rc && ebb_value_get_count(conf) && job->engine != EBB_JOB_SPARK)
+        rc = ebb_err_set(err, EBB_EUNSUPPORTED, "--spark-conf: only --engine spark can honour it");
+    ebb_value_free(conf);
+    return rc;
+}
+
+int ebb_job_parse(const struct ebb_job_args *a, int64_t now_ms, struct ebb_job *job, struct ebb_err *err)
+{
+    int rc;
+
+    memset(job, 0, sizeof *job);
+    rc = parse_switches(a, job, err);
+    if (!rc)
+        rc = parse_names(a, job, err);
+    if (!rc)
+        rc = parse_cutoff(a, now_ms, job, err);
+    if (!rc)
+        rc = check_spark_conf(a, job, err);
+    if (!rc && is_given(a->location)) {
+        job->location = strdup(a->location);
+        rc = job->location ? 0 : ebb_err_nomem(err);
+    }
+    if (rc)
+        ebb_job_fini(job);
+    return rc;
+}
+
+void ebb_job_fini(struct ebb_job *job)
+{
+    free(job->name);
+    free(job->catalog);
+    free(job->older_than);
+    free(job->location);
+    ebb_strs_fini(&job->parts);
+    memset(job, 0, sizeof *job);
+}
+
+void ebb_job_result_fini(struct ebb_job_result *result)
+{
+    ebb_plan_result_fini(&result->plan);
+    ebb_apply_result_fini(&result->apply);
+    memset(result, 0, sizeof *result);
+}
+
+static void fill_plan_options(const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_plan_options *o)
+{
+    ebb_plan_options_init(o);
+    o->older_than = job->older_than; /* NULL: the default of 3 days */
+    o->is_job = true;
+    o->location = job->location;
+    o->max_files = origin->fuses.max_files;
+    o->max_bytes = origin->fuses.max_bytes > 0 ? (uint64_t)origin->fuses.max_bytes : 0;
+    o->max_share = origin->fuses.max_share;
+    o->policy = origin->policy;
+    o->decision = origin->decision;
+    o->policy_json = origin->policy_json;
+}
+
+static int refuse_held(const struct ebb_plan_result *plan, struct ebb_err *err)
+{
+    int rc = ebb_err_set(err, EBB_EFUSE, "%s: plan %s is held by %s", plan->table, plan->id,
+                         plan->summary.held_by.count ? plan->summary.held_by.items[0] : "a fuse");
+
+    ebb_err_hint(err, "look at it with: ebb show %s", plan->id);
+    return rc;
+}
+
+static int apply_plan(struct ebb_workspace *ws, const struct ebb_job_origin *origin, struct ebb_job_result *result, struct ebb_err *err)
+{
+    struct ebb_apply_options o;
+    int rc;
+
+    memset(&o, 0, sizeof o);
+    o.policy = origin->policy;
+    rc = ebb_apply(ebb_workspace_site(ws), result->plan.file, &o, &result->apply, err);
+    result->was_applied = rc == 0 || rc == -(int)EBB_EPARTIAL;
+    return rc;
+}
+
+static int run_planned(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
+                       struct ebb_job_result *result, struct ebb_err *err)
+{
+    if (!strcmp(result->plan.summary.status, "held"))
+        return refuse_held(&result->plan, err);
+    if (job->dry_run || origin->plan_only)
+        return 0;
+    if (origin->needs_full && strcmp(result->plan.ownership, "full"))
+        return ebb_err_set(err, EBB_EOWNERSHIP, "%s: ownership is %s: an enforced policy acts only when all tables of the catalogs could be read",
+                           result->plan.table, result->plan.ownership);
+    return apply_plan(ws, origin, result, err);
+}
+
+int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_job_result *result,
+                struct ebb_err *err)
+{
+    struct ebb_job_origin none;
+    struct ebb_site *site = ebb_workspace_site(ws);
+    struct ebb_plan_options o;
+    bool allowed = site->allow_below_floor;
+    int rc;
+
+    memset(&none, 0, sizeof none);
+    memset(result, 0, sizeof *result);
+    origin = origin ? origin : &none;
+    if (job->engine != EBB_JOB_NATIVE)
+        return ebb_err_set(err, EBB_EUNSUPPORTED, "--engine %s: this version of ebb runs jobs natively only; ebb sql prints the statement",
+                           job->engine == EBB_JOB_SPARK ? "spark" : "trino");
+    fill_plan_options(job, origin, &o);
+    site->allow_below_floor = allowed || origin->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(ws), job->name);
+    rc = ebb_plan_make(site, job->name, &o, &result->plan, err);
+    if (!rc)
+        rc = run_planned(ws, job, origin, result, err);
+    site->allow_below_floor = allowed;
+    return rc;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The job remove-orphan-files: what an adapter makes and a job template runs. Its arguments are text; everything is validated here again, whatever was
+ * checked before, since a job can be submitted without any policy. Runs natively: plan, then (unless dry) apply.
+ */
+#ifndef EBB_SERVICE_JOB_H
+#define EBB_SERVICE_JOB_H
+
+#include "base/sql.h"
+#include "service/workspace.h"
+
+/* As given; "" and NULL mean not given (a template substitutes empty strings). */
+struct ebb_job_args {
+    const char *catalog;    /* configured name */
+    const char *table;      /* "schema.table", the schema may have several levels */
+    const char *older_than; /* 'yyyy-MM-dd HH:mm:ss' UTC (a zone may be given), or not given: 3 days */
+    const char *location;
+    const char *dry_run;    /* "true" or "false"; not given: false */
+    const char *spark_conf; /* JSON object of texts; only an engine that is Spark can honour it */
+    const char *engine;     /* native, spark, trino; not given: native */
+};
+
+enum ebb_job_engine { EBB_JOB_NATIVE, EBB_JOB_SPARK, EBB_JOB_TRINO };
+struct ebb_job {
+    char *name;             /* "catalog.schema.table" */
+    char *catalog;
+    struct ebb_strs parts;  /* schema levels and table */
+    bool has_older_than;
+    int64_t older_than_ms;
+    char *older_than;       /* normal form, ISO */
+    char *location;         /* NULL none */
+    bool dry_run;
+    enum ebb_job_engine engine;
+};
+/* EBB_EUSAGE names the argument; EBB_ETIME; EBB_ECUTOFF_FUTURE. */
+int ebb_job_parse(const struct ebb_job_args *args, int64_t now_ms, struct ebb_job *out, struct ebb_err *err);
+void ebb_job_fini(struct ebb_job *job);
+
+/* What a policy adds to a job. Zeroed: nothing. */
+struct ebb_job_origin {
+    const char *policy, *decision, *policy_json;
+    struct ebb_fuses fuses;
+    bool plan_only;      /* mode approve: the plan waits for a person */
+    bool needs_full;     /* an enforced policy acts only with ownership "full" */
+    bool allow_below_floor;
+};
+struct ebb_job_result {
+    struct ebb_plan_result plan;
+    struct ebb_apply_result apply;
+    bool was_applied;
+};
+void ebb_job_result_fini(struct ebb_job_result *result);
+/* Plan and, unless dry or plan_only, apply. A held plan is EBB_EFUSE (the plan is in result). Errors of plan and apply. */
+int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_job_result *result,
+                struct ebb_err *err);
+
+/* Append the statement for Spark or Trino. The table is loaded through its configured catalog and location, gc.enabled and the floor are checked as natively; when the
+ * catalog is not configured a location is refused (EBB_ECATALOG_UNKNOWN). Trino has neither dry run nor location: EBB_EUNSUPPORTED. */
+int ebb_job_sql(struct ebb_workspace *ws, const struct ebb_job *job, struct ebb_buf *out, struct ebb_err *err);
+
+#endif
