@@ -44,9 +44,10 @@ static int64_t wall_reached(const struct ebb_tz *tz, const struct ebb_tz_span *s
     return reached_s;
 }
 
-/* The stretch that holds utc_s. A fixed time fires when the wall first reaches or jumps over it: so in each stretch
- * only walls not reached before count, and one jump over any number of them is one fire at its start. */
-static struct stretch stretch_at(const struct ebb_calendar *c, int64_t utc_s)
+/* The stretch that holds utc_s, for walls from `since_s` (an instant) on. A fixed time fires when the wall first
+ * reaches or jumps over it: so in each stretch only walls not reached before count, and one jump over any number of
+ * them is one fire at its start. */
+static struct stretch stretch_at(const struct ebb_calendar *c, int64_t utc_s, int64_t since_s)
 {
     struct stretch s;
 
@@ -54,7 +55,7 @@ static struct stretch stretch_at(const struct ebb_calendar *c, int64_t utc_s)
     s.first_s = s.span.from_s + s.span.offset_s;
     s.end_s = s.span.to_s + s.span.offset_s;
     s.reached_s = s.first_s;
-    if (c->any_hour || s.span.from_s <= EBB_TZ_MIN_S)
+    if (c->any_hour || s.span.from_s <= EBB_TZ_MIN_S || since_s - s.span.from_s > TURN_MAX_S)
         return s;
     s.reached_s = wall_reached(c->tz, &s.span);
     if (s.first_s < s.reached_s)
@@ -97,7 +98,7 @@ bool ebb_calendar_next(const struct ebb_calendar *calendar, int64_t after_ms, in
     if (!is_in_range(from_s))
         return false;
     for (int64_t at_s = from_s; at_s < limit_s; at_s = s.span.to_s) {
-        s = stretch_at(calendar, at_s);
+        s = stretch_at(calendar, at_s, from_s);
         *out_ms = s.span.from_s * 1000;
         if (s.span.from_s >= from_s && has_gap_fire(calendar, &s))
             return true;
@@ -135,7 +136,7 @@ bool ebb_calendar_last(const struct ebb_calendar *calendar, int64_t at_ms, int64
     at_s = last_useful_s(calendar, at_s);
     floor_s = later(0, at_s - EBB_TZ_CYCLE_S);
     for (; at_s >= floor_s; at_s = s.span.from_s - 1) {
-        s = stretch_at(calendar, at_s);
+        s = stretch_at(calendar, at_s, floor_s);
         if (ebb__nominal_last(calendar, later(s.first_s, floor_s + s.span.offset_s),
                               earlier(s.end_s, at_s + s.span.offset_s + 1), &nominal_s)) {
             *out_ms = (nominal_s - s.span.offset_s) * 1000;
@@ -174,7 +175,7 @@ int64_t ebb_calendar_count(const struct ebb_calendar *calendar, int64_t after_ms
     if (!is_in_range(from_s) || !is_in_range(end_s))
         return 0;
     for (int64_t at_s = from_s; at_s < end_s; at_s = s.span.to_s) {
-        s = stretch_at(calendar, at_s);
+        s = stretch_at(calendar, at_s, from_s);
         count += count_stretch(calendar, &s, from_s, end_s);
     }
     return count;
