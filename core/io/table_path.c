@@ -42,21 +42,50 @@ static bool is_uri(const char *text)
     return text[0] != '/' && ebb_location_split(text, strlen(text), &l, NULL) == 0 && l.scheme.n;
 }
 
-/* The table's own URI of a local path. Only a path with ".." is resolved: past a link that is not what its text says.
- */
+static int resolve(const char *path, char **out, struct ebb_err *err)
+{
+    *out = realpath(path, NULL);
+    if (*out)
+        return 0;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return ebb_err_set(err, EBB_ETABLE_NOT_FOUND, "%s: there is no such file or folder", path);
+    return ebb_err_errno(err, errno, "%s: cannot find", path);
+}
+
+/* A path with ".." means what the system says, which past a link is not what the text looks like. Only there *out is
+ * the real path, else NULL: the text is what maps and catalogs speak of. */
+static int resolve_climbing(const char *path, char **out, struct ebb_err *err)
+{
+    struct ebb_buf uri;
+    char *plain = NULL;
+    int rc;
+
+    *out = NULL;
+    if (!is_climbing(path))
+        return 0;
+    ebb_buf_init(&uri, EBB_LOCATION_MAX_BYTES);
+    rc = resolve(path, out, err);
+    if (!rc)
+        rc = ebb_uri_map_uri(NULL, path, &uri, err);
+    if (!rc)
+        plain = realpath(ebb_buf_cstr(&uri) + strlen("file:"), NULL);
+    if (plain && strcmp(plain, *out) == 0) {
+        free(*out);
+        *out = NULL;
+    }
+    free(plain);
+    ebb_buf_fini(&uri);
+    return rc;
+}
+
+/* The table's own URI of a local path. */
 static int uri_of_local(struct ebb_storage *storage, const char *path, struct ebb_buf *out, struct ebb_err *err)
 {
     char *real = NULL;
-    int rc;
+    int rc = resolve_climbing(path, &real, err);
 
-    if (is_climbing(path)) {
-        real = realpath(path, NULL);
-        if (!real && (errno == ENOENT || errno == ENOTDIR))
-            return ebb_err_set(err, EBB_ETABLE_NOT_FOUND, "%s: there is no such file or folder", path);
-        if (!real)
-            return ebb_err_errno(err, errno, "%s: cannot find", path);
-    }
-    rc = ebb_uri_map_uri(ebb_storage_map(storage), real ? real : path, out, err);
+    if (!rc)
+        rc = ebb_uri_map_uri(ebb_storage_map(storage), real ? real : path, out, err);
     free(real);
     return rc;
 }
