@@ -10,7 +10,7 @@ int ebb__inventory_pump(struct ebb__source *source, struct ebb__rows *rows, stru
     do {
         rc = ebb__source_next(source, &p, &n, err);
         if (!rc)
-            rc = n ? ebb__rows_feed(rows, p, n, err) : ebb__rows_end(rows, err);
+            rc = n ? ebb__inventory_rows_feed(rows, p, n, err) : ebb__inventory_rows_end(rows, err);
     } while (!rc && n);
     return rc;
 }
@@ -23,9 +23,9 @@ static int read_list(const char *file, ebb_inventory_cb *cb, void *data, struct 
 
     if (rc)
         return rc;
-    ebb__rows_init(&rows, file, ebb__source_is_gzip(source), cb, data);
+    ebb__inventory_rows_init(&rows, file, ebb__source_is_gzip(source), cb, data);
     rc = ebb__inventory_pump(source, &rows, err);
-    ebb__rows_fini(&rows);
+    ebb__inventory_rows_fini(&rows);
     ebb__source_close(source);
     return rc;
 }

@@ -7,14 +7,14 @@ static const char *const LIST_NAMES[EBB__COLUMN_COUNT] = {"path", "size", "mtime
 static const char *const S3_NAMES[EBB__COLUMN_COUNT] = {"Key",    "Size",     "LastModifiedDate", "ETag",
                                                         "Bucket", "IsLatest", "IsDeleteMarker"};
 
-const char *ebb__rows_column_name(const struct ebb__rows *rows, enum ebb__column column)
+const char *ebb__inventory_rows_column_name(const struct ebb__rows *rows, enum ebb__column column)
 {
     return rows->is_s3 ? S3_NAMES[column] : LIST_NAMES[column];
 }
 
-int ebb__rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why, struct ebb_err *err)
+int ebb__inventory_rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why, struct ebb_err *err)
 {
-    return ebb__records_fail(&rows->records, err, "column %s: %s", ebb__rows_column_name(rows, column), why);
+    return ebb__records_fail(&rows->records, err, "column %s: %s", ebb__inventory_rows_column_name(rows, column), why);
 }
 
 static int read_digits(struct ebb_str s, int64_t *out)
@@ -35,14 +35,14 @@ static int read_size(const struct ebb__rows *rows, struct ebb_str cell, int64_t 
     *out = -1;
     if (!cell.n)
         return 0;
-    return read_digits(cell, out) ? ebb__rows_cell_fail(rows, EBB__COLUMN_SIZE, "not a whole number of bytes", err) : 0;
+    return read_digits(cell, out) ? ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_SIZE, "not a whole number of bytes", err) : 0;
 }
 
 /* Milliseconds before 1973 or after 5138 are seconds or microseconds that were taken for milliseconds. */
 static int check_epoch(const struct ebb__rows *rows, int64_t ms, struct ebb_err *err)
 {
     if (ms != 0 && (ms < INT64_C(100000000000) || ms >= INT64_C(100000000000000)))
-        return ebb__rows_cell_fail(rows, EBB__COLUMN_MTIME,
+        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_MTIME,
                                    "not plausible as milliseconds since 1970 (seconds or microseconds?)", err);
     return 0;
 }
@@ -58,11 +58,11 @@ static int read_mtime(const struct ebb__rows *rows, struct ebb_str cell, int64_t
     if (!read_digits(cell, out))
         return check_epoch(rows, *out, err);
     if (cell.n >= sizeof text || memchr(cell.p, '\0', cell.n))
-        return ebb__rows_cell_fail(rows, EBB__COLUMN_MTIME, "not a time", err);
+        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_MTIME, "not a time", err);
     memcpy(text, cell.p, cell.n);
     text[cell.n] = '\0';
     if (ebb_time_parse(text, NULL, out, &why))
-        return ebb__rows_cell_fail(rows, EBB__COLUMN_MTIME, why.message, err);
+        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_MTIME, why.message, err);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static int read_bool(const struct ebb__rows *rows, enum ebb__column column, cons
     *out = ebb_str_is_equal(cell, EBB_STR("true"));
     if (*out || ebb_str_is_equal(cell, EBB_STR("false")))
         return 0;
-    return ebb__rows_cell_fail(rows, column, "neither true nor false", err);
+    return ebb__inventory_rows_cell_fail(rows, column, "neither true nor false", err);
 }
 
 static bool has_scheme(struct ebb_str s)
@@ -97,7 +97,7 @@ static int read_path(struct ebb__rows *rows, const struct ebb_str *cells, struct
 {
     *out = cells[rows->at[EBB__COLUMN_PATH]];
     if (!out->n || (out->p[0] != '/' && !has_scheme(*out)))
-        return ebb__rows_cell_fail(rows, EBB__COLUMN_PATH, "not a full URI", err);
+        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_PATH, "not a full URI", err);
     return 0;
 }
 
@@ -122,7 +122,7 @@ static int decode_key(struct ebb__rows *rows, struct ebb_str key, struct ebb_err
         high = i + 2 < key.n ? hex_value(key.p[i + 1]) : -1;
         low = i + 2 < key.n ? hex_value(key.p[i + 2]) : -1;
         if (high < 0 || low < 0)
-            return ebb__rows_cell_fail(rows, EBB__COLUMN_PATH, "a percent sign without two hexadecimal digits", err);
+            return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_PATH, "a percent sign without two hexadecimal digits", err);
         ebb_buf_putc(&rows->path, (char)(high * 16 + low));
         i += 2;
     }
@@ -136,9 +136,9 @@ static int read_key(struct ebb__rows *rows, const struct ebb_str *cells, struct 
     int rc;
 
     if (!bucket.n || memchr(bucket.p, '/', bucket.n))
-        return ebb__rows_cell_fail(rows, EBB__COLUMN_BUCKET, "not the name of a bucket", err);
+        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_BUCKET, "not the name of a bucket", err);
     if (!key.n)
-        return ebb__rows_cell_fail(rows, EBB__COLUMN_PATH, "empty", err);
+        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_PATH, "empty", err);
     ebb_buf_reset(&rows->path);
     ebb_buf_puts(&rows->path, "s3://");
     ebb_buf_add_str(&rows->path, bucket);
@@ -148,7 +148,7 @@ static int read_key(struct ebb__rows *rows, const struct ebb_str *cells, struct 
     return rc ? rc : ebb_buf_check(&rows->path, "key of an S3 Inventory", err);
 }
 
-int ebb__rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out, struct ebb_err *err)
+int ebb__inventory_rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out, struct ebb_err *err)
 {
     bool latest, deleted;
     int rc = read_bool(rows, EBB__COLUMN_LATEST, cells, true, &latest, err);
@@ -160,13 +160,13 @@ int ebb__rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells
     return rc;
 }
 
-int ebb__rows_read_row(struct ebb__rows *rows, const struct ebb_str *cells, struct ebb_inventory_row *row,
+int ebb__inventory_rows_read_row(struct ebb__rows *rows, const struct ebb_str *cells, struct ebb_inventory_row *row,
                        struct ebb_err *err)
 {
     int rc = rows->is_s3 ? read_key(rows, cells, &row->path, err) : read_path(rows, cells, &row->path, err);
 
     if (!rc && memchr(row->path.p, '\0', row->path.n))
-        rc = ebb__rows_cell_fail(rows, EBB__COLUMN_PATH, "it holds a NUL byte", err);
+        rc = ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_PATH, "it holds a NUL byte", err);
     if (!rc)
         rc = read_size(rows, cells[rows->at[EBB__COLUMN_SIZE]], &row->size_bytes, err);
     if (!rc)

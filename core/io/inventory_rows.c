@@ -14,12 +14,12 @@ static bool is_needed(const struct ebb__rows *rows, enum ebb__column column)
 static int take_column(struct ebb__rows *rows, struct ebb_str name, int index, struct ebb_err *err)
 {
     for (int c = 0; c < EBB__COLUMN_COUNT; c++) {
-        const char *known = ebb__rows_column_name(rows, (enum ebb__column)c);
+        const char *known = ebb__inventory_rows_column_name(rows, (enum ebb__column)c);
 
         if (!known || !ebb_str_is_equal(name, ebb_str_of(known)))
             continue;
         if (rows->at[c] >= 0)
-            return ebb__rows_cell_fail(rows, (enum ebb__column)c, "twice in the header", err);
+            return ebb__inventory_rows_cell_fail(rows, (enum ebb__column)c, "twice in the header", err);
         rows->at[c] = index;
     }
     return 0;
@@ -29,7 +29,7 @@ static int check_columns(const struct ebb__rows *rows, struct ebb_err *err)
 {
     for (int c = 0; c < EBB__COLUMN_COUNT; c++)
         if (is_needed(rows, (enum ebb__column)c) && rows->at[c] < 0)
-            return ebb__rows_cell_fail(rows, (enum ebb__column)c, "missing in the header", err);
+            return ebb__inventory_rows_cell_fail(rows, (enum ebb__column)c, "missing in the header", err);
     return 0;
 }
 
@@ -58,10 +58,10 @@ static int take_row(struct ebb__rows *rows, const struct ebb_str *cells, size_t 
 
     if (count != rows->column_count)
         return ebb__records_fail(&rows->records, err, "%zu columns where %zu are named", count, rows->column_count);
-    rc = ebb__rows_is_shown(rows, cells, &shown, err);
+    rc = ebb__inventory_rows_is_shown(rows, cells, &shown, err);
     if (rc || !shown)
         return rc;
-    rc = ebb__rows_read_row(rows, cells, &row, err);
+    rc = ebb__inventory_rows_read_row(rows, cells, &row, err);
     if (rc)
         return rc;
     if (rows->records.is_unterminated && !rows->is_whole) { /* its last cell may have been cut */
@@ -92,7 +92,7 @@ static void init(struct ebb__rows *rows, const char *name, ebb_inventory_cb *cb,
         rows->at[c] = -1;
 }
 
-void ebb__rows_init(struct ebb__rows *rows, const char *name, bool is_whole, ebb_inventory_cb *cb, void *data)
+void ebb__inventory_rows_init(struct ebb__rows *rows, const char *name, bool is_whole, ebb_inventory_cb *cb, void *data)
 {
     init(rows, name, cb, data);
     rows->is_whole = is_whole;
@@ -118,7 +118,7 @@ static int split_schema(struct ebb__rows *rows, struct ebb_str schema, struct eb
     return take_header(rows, cells, count, err);
 }
 
-int ebb__rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str schema, ebb_inventory_cb *cb, void *data,
+int ebb__inventory_rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str schema, ebb_inventory_cb *cb, void *data,
                       struct ebb_err *err)
 {
     init(rows, name, cb, data);
@@ -127,7 +127,7 @@ int ebb__rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str s
     return split_schema(rows, schema, err);
 }
 
-void ebb__rows_fini(struct ebb__rows *rows)
+void ebb__inventory_rows_fini(struct ebb__rows *rows)
 {
     if (rows->has_records)
         ebb__records_fini(&rows->records);
@@ -154,7 +154,7 @@ static int start(struct ebb__rows *rows, struct ebb_err *err)
     return ebb__records_feed(&rows->records, head.p, head.n, err);
 }
 
-int ebb__rows_feed(struct ebb__rows *rows, const char *p, size_t n, struct ebb_err *err)
+int ebb__inventory_rows_feed(struct ebb__rows *rows, const char *p, size_t n, struct ebb_err *err)
 {
     const char *end;
     size_t first;
@@ -174,7 +174,7 @@ int ebb__rows_feed(struct ebb__rows *rows, const char *p, size_t n, struct ebb_e
     return rc ? rc : ebb__records_feed(&rows->records, p + first, n - first, err);
 }
 
-int ebb__rows_end(struct ebb__rows *rows, struct ebb_err *err)
+int ebb__inventory_rows_end(struct ebb__rows *rows, struct ebb_err *err)
 {
     int rc = rows->has_records ? 0 : start(rows, err);
 

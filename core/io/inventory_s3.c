@@ -182,12 +182,12 @@ static int read_data(const char *path, const struct ebb__s3_manifest *m, const s
 
     if (rc)
         return rc;
-    rc = ebb__rows_init_s3(&rows, path, ebb_str_of(m->schema), cb, data, err);
+    rc = ebb__inventory_rows_init_s3(&rows, path, ebb_str_of(m->schema), cb, data, err);
     if (!rc)
         rc = ebb__inventory_pump(source, &rows, err);
     if (!rc)
         rc = check_sum(source, path, f, err);
-    ebb__rows_fini(&rows);
+    ebb__inventory_rows_fini(&rows);
     ebb__source_close(source);
     return rc;
 }
