@@ -22,7 +22,7 @@ int ebb__plan_reader_fini(struct ebb__plan_reader *r, int rc, struct ebb_err *er
     if (!rc)
         rc = ebb_json_expect(&r->j, EBB_JSON_END, "line", err);
     ebb_json_fini(&r->j);
-    return rc == -EBB_ECORRUPT || rc == -EBB_ETIME ? ebb_err_as(err, EBB_EPLAN, NULL) : rc;
+    return rc == -EBB_ECORRUPT ? ebb_err_as(err, EBB_EPLAN, NULL) : rc;
 }
 
 int ebb__plan_want(struct ebb__plan_reader *r, enum ebb_json_kind kind, const char *what, struct ebb_err *err)
@@ -47,9 +47,13 @@ static int read_bytes(struct ebb__plan_reader *r, const char *what, bool is_base
 
     ebb_buf_init(&bytes, EBB_PLAN_MAX_LINE_BYTES);
     if (!rc && is_base64) {
-        if (!ebb_text_unbase64(&bytes, text.p, text.n) || ebb_text_is_utf8(bytes.data, bytes.len))
-            rc = ebb_json_fail(&r->j, err, "%s_b64: is not base64 of bytes that need it", what);
+        bool is_good = ebb_text_unbase64(&bytes, text.p, text.n);
+
         text = ebb_buf_str(&bytes);
+        if (bytes.bad)
+            rc = ebb_err_nomem(err);
+        else if (!is_good || ebb_text_is_utf8(text.p, text.n))
+            rc = ebb_json_fail(&r->j, err, "%s_b64: is not base64 of bytes that need it", what);
     }
     if (!rc && text.n && memchr(text.p, '\0', text.n))
         rc = ebb_json_fail(&r->j, err, "%s: holds a NUL", what);
@@ -101,13 +105,17 @@ static int read_time(struct ebb__plan_reader *r, const char *what, int64_t *out,
     struct ebb_buf again;
     int rc = read_text(r, what, false, &text, err);
 
-    if (!rc && ebb_time_parse(text, "", out, NULL))
+    if (!rc)
+        rc = ebb_time_parse(text, "", out, err);
+    if (rc == -EBB_ETIME)
         rc = ebb_json_fail(&r->j, err, "%s: is not a time", what);
     if (rc)
         return rc;
     ebb_buf_init(&again, 64);
     ebb_time_iso(&again, *out);
-    if (strcmp(ebb_buf_cstr(&again), text))
+    if (again.bad)
+        rc = ebb_err_nomem(err);
+    else if (strcmp(ebb_buf_cstr(&again), text))
         rc = ebb_json_fail(&r->j, err, "%s: is not a time like 2026-06-01T00:00:00Z", what);
     ebb_buf_fini(&again);
     return rc;
