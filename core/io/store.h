@@ -11,10 +11,11 @@
 #include "base/buf.h"
 
 struct ebb_store;
-/* Open or make it. After an unclean stop (a WAL left behind) the integrity is checked: EBB_ESTORE_CORRUPT names the file and what to do. EBB_ESTORE,
- * EBB_ENOSPACE, EBB_EPERMISSION. */
+/* Open or make it. After an unclean stop (a WAL left behind, and no other process has it open: told by a lock on `ebb.db.lock`) the integrity is
+ * checked: EBB_ESTORE_CORRUPT names the file and what to do. EBB_ESTORE (retryable when busy), EBB_ENOSPACE, EBB_EPERMISSION, EBB_EIO. */
 int ebb_store_open(const char *state_dir, struct ebb_store **out, struct ebb_err *err);
 void ebb_store_close(struct ebb_store *store);
+/* The folder's real, absolute path. */
 const char *ebb_store_dir(const struct ebb_store *store);
 /* The random seed of this state folder (drawn once at creation): for fingerprints. */
 uint64_t ebb_store_seed(const struct ebb_store *store);
@@ -50,10 +51,11 @@ struct ebb_record_filter {
     bool newest_first;
     int64_t limit;      /* 0 = all */
 };
+/* By (at_ms, id). One record at a time is held, and cb may write to the store; a record that is put meanwhile is given or not. filter NULL: all. */
 int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record_filter *filter,
                    ebb_record_cb *cb, void *data, struct ebb_err *err);
 /* Claim a plan for a run: status ready|held -> applied and insert the run, in one transaction; EBB_EPLAN_APPLIED when it was applied already (the plan id need not be
- * in the store: a plan file from elsewhere is recorded by this call). */
+ * in the store: a plan file from elsewhere is recorded by this call). EBB_ERUN_STATE for a stored plan of another status. */
 int ebb_store_claim_plan(struct ebb_store *store, const struct ebb_record *plan, const struct ebb_record *run,
                          struct ebb_err *err);
 
@@ -81,7 +83,7 @@ struct ebb_move {
 /* Insert a batch as it is given (state PLANNED normally), one transaction, durable. */
 int ebb_store_put_moves(struct ebb_store *store, const char *run, const struct ebb_move *moves, size_t count,
                         struct ebb_err *err);
-/* Set state and why of moves by seq, one transaction, durable. */
+/* Set state and why of moves by seq, one transaction, durable. EBB_ESTORE, and nothing is set, when one is not in the journal. */
 int ebb_store_set_moves(struct ebb_store *store, const char *run, const struct ebb_move *moves, size_t count,
                         struct ebb_err *err);
 typedef int ebb_move_cb(void *data, const struct ebb_move *move, struct ebb_err *err);

@@ -410,7 +410,7 @@ static int mark_moved(void *data, const struct ebb_move *m, struct ebb_err *err)
     changed.why = "it's moved";
     s->count++;
     if (ebb_store_put(s->other, EBB_RECORD_RUN, &r, err))
-        return -err->error;
+        return -EBB_ESTORE;
     return ebb_store_set_moves(s->store, "r-1", &changed, 1, err);
 }
 
