@@ -161,8 +161,8 @@ static void load_lib(lua_State *L, const char *name)
     EBB_MAY_LJMP(ebb__load_chunk(L, lib->source, lib->source_bytes, lua_tostring(L, -1)));
     lua_call(L, 0, 1);
     lua_remove(L, -2);
-    if (lua_isnil(L, -1))
-        luaL_error(L, "use: lib/%s.lua returns nothing", name);
+    if (lua_isnil(L, -1) || lua_isboolean(L, -1))
+        luaL_error(L, "use: lib/%s.lua returns nothing of use", name);
 }
 
 /* use "name": the value of lib/name.lua of the bundle, loaded once. */

@@ -6,7 +6,7 @@
 #include <lauxlib.h>
 
 #include "base/time.h"
-#include "engine/bind_priv.h"
+#include "engine/header_priv.h"
 
 #define INSTANT_MAX_MS ((int64_t)400000 * 366 * 86400000)
 

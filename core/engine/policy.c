@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <lauxlib.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/header_priv.h"
+#include "engine/policy_priv.h"
+
+struct loading {
+    struct ebb_policy *policy;
+    struct ebb_value *raw;
+    struct ebb_err err; /* of the conversion */
+    int rc;
+};
+
+/* Body of the header phase. */
+static int load_header(lua_State *L)
+{
+    struct loading *load = lua_touserdata(L, 1);
+    struct ebb__value_rules rules = {ebb_value_limits_script(), "policy", ebb__header_copy, NULL};
+
+    rules.limits.text_bytes = EBB_POLICY_SOURCE_MAX_BYTES;
+    rules.data = &rules;
+    ebb__header_push(L, (struct ebb_str){load->policy->source, load->policy->source_bytes});
+    load->rc = ebb__value_of_lua(L, -1, &rules, &load->raw, &load->err);
+    return 0;
+}
+
+static void report(struct ebb_diagnostics *diags, const char *file, int line, const struct ebb_err *err)
+{
+    const char *message = err->message;
+    size_t n = strlen(file);
+    char *end;
+    struct ebb_diagnostic d = {.line = line, .is_error = true, .code = ebb_error_code(err->error)};
+
+    if (!strncmp(message, file, n) && message[n] == ':') {
+        message += n + 1;
+        if (line && strtol(message, &end, 10) == line && *end == ':')
+            message = end + 1;
+        message += message[0] == ' ';
+    }
+    d.file = (char *)(uintptr_t)file;
+    d.message = (char *)(uintptr_t)message;
+    d.hint = (char *)(uintptr_t)err->hint;
+    d.column = line ? 1 : 0;
+    ebb_diagnostics_add(diags, &d);
+}
+
+static int run_header(struct ebb_policy *policy, struct loading *load, struct ebb_diagnostics *diags,
+                      struct ebb_err *err)
+{
+    struct ebb__sandbox sb;
+    struct ebb_err local;
+    int line = 0, rc;
+
+    rc = ebb__sandbox_open(&sb, EBB__PHASE_HEADER, NULL, ebb__open_policy, &local);
+    if (rc)
+        goto out;
+    sb.bundle = &policy->bundle;
+    rc = ebb__sandbox_run(&sb, load_header, load, policy->file, &line, &local);
+    ebb__sandbox_close(&sb);
+    if (!rc && load->rc) {
+        local = load->err;
+        rc = local.error == EBB_EPOLICY_RESULT ? ebb_err_as(&local, EBB_EPOLICY_SCHEMA, policy->file) : load->rc;
+    }
+out:
+    if (rc) {
+        report(diags, policy->file, line, &local);
+        if (err)
+            *err = local;
+    }
+    return rc;
+}
+
+static int check(struct ebb_policy *policy, const struct ebb_value *raw, struct ebb_diagnostics *diags,
+                 struct ebb_err *err)
+{
+    struct ebb__places places;
+    struct ebb__checker c = {
+        .file = policy->file, .diags = diags, .code = "policy.schema", .error = EBB_EPOLICY_SCHEMA};
+
+    ebb__places_init(&places, (struct ebb_str){policy->source, policy->source_bytes});
+    c.places = &places;
+    ebb__policy_check(&c, raw);
+    ebb__places_fini(&places);
+    if (!c.has_failed)
+        return 0;
+    if (err)
+        *err = c.first;
+    return -(int)EBB_EPOLICY_SCHEMA;
+}
+
+static void note_shapes(struct ebb_policy *policy, const struct ebb_value *raw)
+{
+    const struct ebb_value *params = ebb_value_get(policy->manifest, "params");
+    const struct ebb_value *triggers = ebb_value_get(raw, "triggers");
+    size_t count = ebb_value_get_count(params);
+
+    for (size_t i = 0; i < count && i < EBB_POLICY_PARAMS_MAX; i++)
+        policy->params[i].name = ebb_value_get_key(params, i).p;
+    policy->params_shape = (struct ebb__shape){"ctx.params", policy->params, count, false};
+    for (size_t i = 0; i < ebb_value_get_count(triggers) && i < EBB_POLICY_TRIGGERS_MAX; i++)
+        policy->trigger_lines[i] = (int)ebb_value_int_of(ebb_value_get_at(triggers, i), "line", 0);
+}
+
+static int finish(struct ebb_policy *policy, const struct ebb_value *raw, struct ebb_err *err)
+{
+    struct ebb_settings *settings = NULL;
+    struct ebb_buf json;
+    int rc = ebb__manifest_make(raw, &policy->manifest, err);
+
+    if (rc)
+        return rc;
+    note_shapes(policy, raw);
+    ebb_buf_init(&json, (size_t)16 * 1024 * 1024);
+    rc = ebb_value_to_json(policy->manifest, &json, err);
+    if (!rc) {
+        policy->manifest_json = ebb_buf_take(&json);
+        rc = policy->manifest_json ? 0 : ebb_err_nomem(err);
+    }
+    ebb_buf_fini(&json);
+    if (!rc)
+        rc = ebb__bundle_hash(&policy->bundle, (struct ebb_str){policy->source, policy->source_bytes}, policy->hash,
+                              err);
+    policy->bundle.is_closed = true;
+    if (!rc)
+        rc = ebb_settings_new(policy, NULL, NULL, &settings, err);
+    ebb_settings_free(settings);
+    return rc == -(int)EBB_ECONFIG ? ebb_err_as(err, EBB_EPOLICY_SCHEMA, policy->file) : rc;
+}
+
+static int load_source(struct ebb_policy *policy, struct ebb_diagnostics *diags, struct ebb_err *err)
+{
+    struct loading load = {.policy = policy};
+    struct ebb_err local;
+    int rc = run_header(policy, &load, diags, err);
+
+    if (!rc)
+        rc = check(policy, load.raw, diags, err);
+    if (rc)
+        goto out;
+    rc = finish(policy, load.raw, &local);
+    if (rc) {
+        report(diags, policy->file, 0, &local);
+        if (err)
+            *err = local;
+    }
+out:
+    ebb_value_free(load.raw);
+    return rc;
+}
+
+/* Takes source. */
+static int load(const char *file, char *source, size_t n, struct ebb_policy **out, struct ebb_diagnostics *diags,
+                struct ebb_err *err)
+{
+    struct ebb_policy *policy = calloc(1, sizeof *policy);
+    int rc;
+
+    *out = NULL;
+    if (!policy || !source) {
+        free(policy);
+        free(source);
+        return ebb_err_nomem(err);
+    }
+    policy->source = source;
+    policy->source_bytes = n;
+    policy->file = strdup(file);
+    rc = policy->file ? ebb__bundle_init(&policy->bundle, file, err) : ebb_err_nomem(err);
+    if (!rc)
+        rc = load_source(policy, diags, err);
+    if (rc)
+        ebb_policy_free(policy);
+    else
+        *out = policy;
+    return rc;
+}
+
+int ebb_policy_load_text(const char *file, const char *source, size_t n, struct ebb_policy **out,
+                         struct ebb_diagnostics *diags, struct ebb_err *err)
+{
+    char *copy = n <= EBB_POLICY_SOURCE_MAX_BYTES ? malloc(n + 1) : NULL;
+    struct ebb_err local;
+
+    *out = NULL;
+    if (n > EBB_POLICY_SOURCE_MAX_BYTES) {
+        ebb_err_set(&local, EBB_EPOLICY_SCHEMA, "%s: longer than %zu bytes", file, EBB_POLICY_SOURCE_MAX_BYTES);
+        report(diags, file, 0, &local);
+        if (err)
+            *err = local;
+        return -(int)EBB_EPOLICY_SCHEMA;
+    }
+    if (copy) {
+        memcpy(copy, source, n);
+        copy[n] = '\0';
+    }
+    return load(file, copy, n, out, diags, err);
+}
+
+int ebb_policy_load(const char *file, struct ebb_policy **out, struct ebb_diagnostics *diags, struct ebb_err *err)
+{
+    char *source;
+    size_t n;
+    struct ebb_err local;
+    int rc = ebb__source_read(AT_FDCWD, file, file, 0, &source, &n, &local);
+
+    *out = NULL;
+    if (!rc)
+        return load(file, source, n, out, diags, err);
+    report(diags, file, 0, &local);
+    if (err)
+        *err = local;
+    return rc;
+}
+
+void ebb_policy_free(struct ebb_policy *policy)
+{
+    if (!policy)
+        return;
+    ebb_value_free(policy->manifest);
+    free(policy->manifest_json);
+    ebb__bundle_fini(&policy->bundle);
+    free(policy->source);
+    free(policy->file);
+    free(policy);
+}
+
+const char *ebb_policy_get_file(const struct ebb_policy *policy)
+{
+    return policy->file;
+}
+
+const char *ebb_policy_get_name(const struct ebb_policy *policy)
+{
+    return ebb_value_text_of(policy->manifest, "name");
+}
+
+const char *ebb_policy_get_bundle(const struct ebb_policy *policy)
+{
+    return policy->hash;
+}
+
+const struct ebb_value *ebb_policy_get_manifest(const struct ebb_policy *policy)
+{
+    return policy->manifest;
+}
+
+const char *ebb_policy_get_manifest_json(const struct ebb_policy *policy)
+{
+    return policy->manifest_json;
+}
+
+const char *ebb_policy_get_was(const struct ebb_policy *policy)
+{
+    return ebb_value_text_of(policy->manifest, "was");
+}
