@@ -224,7 +224,7 @@ int ebb_reach_set_add(struct ebb_reach_set *set, struct ebb_str path, const char
 {
     struct ebb_location loc;
     struct ebb_str normal;
-    size_t prefix;
+    size_t prefix = 0;
     int rc = ebb_location_split(path.p, path.n, &loc, err);
 
     if (!rc && is_relative(&loc))
