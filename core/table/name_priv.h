@@ -7,7 +7,6 @@
 #define EBB_TABLE_NAME_PRIV_H
 
 #include "base/location.h"
-#include "table/protect.h"
 
 /* Append the name of `uri` below `location`. EBB_EOUTSIDE: another scheme or authority, not strictly below, climbing, or below the quarantine folder
  * of the location. The name is a byte-exact tail of the URI. rules may be NULL. */
@@ -19,7 +18,5 @@ bool ebb__name_is_safe(struct ebb_str name);
 struct ebb_str ebb__name_dir(struct ebb_str name);
 /* Append "<location>/<name>", trailing slashes of the location dropped. */
 void ebb__name_uri(const char *location, struct ebb_str name, struct ebb_buf *out);
-/* The rules that a plan's options declare (schemes and authorities that are equal). */
-int ebb__name_rules(const struct ebb_protect_options *options, struct ebb_prefix_rules **out, struct ebb_err *err);
 
 #endif

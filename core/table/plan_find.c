@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/json.h"
+#include "table/record_text_priv.h"
 
 struct found {
     struct ebb_buf id;
@@ -26,42 +26,14 @@ static void found_fini(struct found *f)
     ebb_buf_fini(&f->id);
 }
 
-static int read_member(struct ebb_json *j, struct found *f, struct ebb_err *err)
-{
-    struct ebb_buf *to = NULL;
-    int rc;
-
-    if (ebb_str_is_equal(j->text, EBB_STR("file")))
-        to = &f->file;
-    else if (ebb_str_is_equal(j->text, EBB_STR("sha256")))
-        to = &f->sha256;
-    if (!to)
-        return ebb_json_skip(j, err);
-    rc = ebb_json_next(j, err);
-    if (!rc && j->kind == EBB_JSON_STRING)
-        ebb_buf_add_str(to, j->text);
-    else if (!rc)
-        rc = ebb_json_skip(j, err);
-    return rc;
-}
-
 static int read_record(void *data, const struct ebb_record *record, struct ebb_err *err)
 {
     struct found *f = data;
-    struct ebb_json j;
     int rc;
 
     ebb_buf_puts(&f->id, record->id);
-    ebb_json_init(&j, record->id, record->json, strlen(record->json));
-    rc = ebb_json_expect(&j, EBB_JSON_OBJECT, "plan record", err);
-    while (!rc) {
-        rc = ebb_json_next(&j, err);
-        if (rc || j.kind != EBB_JSON_KEY)
-            break;
-        rc = read_member(&j, f, err);
-    }
-    ebb_json_fini(&j);
-    return rc;
+    rc = ebb__record_text(record->json, "file", &f->file, err);
+    return rc ? rc : ebb__record_text(record->json, "sha256", &f->sha256, err);
 }
 
 static bool is_path(const char *plan)

@@ -218,11 +218,14 @@ void ebb_quarantine_write_file(struct ebb_buf *out, const struct ebb_run_file *f
 int ebb_quarantine_append(struct ebb_quarantine *q, struct ebb_str lines, bool is_after_stop, struct ebb_err *err)
 {
     static const char TORN[] = "\n{\"torn\":true}\n";
+    struct ebb_stat st;
     struct ebb_buf name;
     int rc;
 
     ebb_buf_init(&name, EBB_LOCATION_MAX_BYTES);
     rc = record_name(q, &name, err);
+    if (!rc)
+        rc = ebb_place_stat(q->place, ebb_buf_cstr(&name), &st, err);
     EBB_FAILPOINT("journal.record_append.before");
     if (!rc && is_after_stop)
         rc = ebb_place_append(q->place, ebb_buf_cstr(&name), TORN, sizeof TORN - 1, true, err);

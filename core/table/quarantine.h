@@ -50,7 +50,7 @@ int ebb_quarantine_begin(struct ebb_quarantine *q, const char *run, const struct
                          struct ebb_err *err);
 /* Append one line to a buffer. */
 void ebb_quarantine_write_file(struct ebb_buf *out, const struct ebb_run_file *file);
-/* Append whole lines to the record; on disk on return. is_after_stop: the last line may be torn, mark it. */
+/* Append whole lines to the record; on disk on return. is_after_stop: the last line may be torn, mark it. EBB_ENOENT: there is no record. */
 int ebb_quarantine_append(struct ebb_quarantine *q, struct ebb_str lines, bool is_after_stop, struct ebb_err *err);
 
 struct ebb_run_header {

@@ -212,22 +212,30 @@ static int try_create(struct ebb_run_lock *lock, struct ebb_err *err)
     return rc;
 }
 
+static int prepare(struct ebb_run_lock *lock, struct ebb_err *err)
+{
+    int rc = ebb_place_make_dirs(lock->place, EBB_QUARANTINE_DIR, true, err);
+
+    if (!rc)
+        rc = compare_clocks(lock, err);
+    if (!rc && lock->epoch < storage_now(lock))
+        lock->epoch = storage_now(lock);
+    return rc;
+}
+
 static int acquire(struct ebb_run_lock *lock, struct ebb_err *err)
 {
     int rc, i;
 
-    rc = ebb_place_make_dirs(lock->place, EBB_QUARANTINE_DIR, true, err);
-    if (!rc)
-        rc = compare_clocks(lock, err);
-    if (rc)
-        return rc;
-    lock->epoch = storage_now(lock);
     for (i = 0; i < TRIES; i++) {
-        rc = try_create(lock, err);
-        if (rc != -EBB_EEXIST)
-            return rc ? rc : confirm(lock, err);
-        rc = clear_dead(lock, err);
-        if (rc)
+        rc = prepare(lock, err);
+        if (!rc)
+            rc = try_create(lock, err);
+        if (!rc)
+            return confirm(lock, err);
+        if (rc == -EBB_EEXIST)
+            rc = clear_dead(lock, err);
+        if (rc && rc != -EBB_ENOENT) /* ENOENT: the one who released it took the empty folder along */
             return rc;
     }
     return ebb_err_set(err, EBB_ELOCKED, "%s: the lock keeps changing hands", ebb_place_uri(lock->place));
@@ -279,5 +287,6 @@ void ebb_run_lock_release(struct ebb_run_lock *lock)
         aside_name(lock->old_epoch, aside);
         ebb_place_unlink(lock->place, aside, NULL);
     }
+    ebb_place_remove_dir(lock->place, EBB_QUARANTINE_DIR, NULL); /* only if nothing is in it */
     lock->place = NULL;
 }
