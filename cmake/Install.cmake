@@ -1,1 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
+# cmake --install: the program, libebb, its header and pkg-config file, the Lua module, scripts, policies, man page and completions.
+configure_file(${PROJECT_SOURCE_DIR}/cmake/ebb.pc.in ${PROJECT_BINARY_DIR}/ebb.pc @ONLY)
+
+set(installed_targets ebb_shared ebb_static)
+if(TARGET ebb)
+  list(APPEND installed_targets ebb)
+endif()
+install(TARGETS ${installed_targets})
+if(TARGET ebb_lua)
+  install(TARGETS ebb_lua LIBRARY DESTINATION lib/lua/5.4)
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_BINARY_DIR}/ebb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts ${PROJECT_SOURCE_DIR}/policies DESTINATION ${CMAKE_INSTALL_DATADIR}/ebb
+  FILES_MATCHING PATTERN "*.lua" PATTERN "*_spec.lua" EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The program writes its own manual and completions, so that they say what --help says.
+if(TARGET ebb)
+  set(pages ${PROJECT_BINARY_DIR}/pages)
+  install(CODE "
+    file(MAKE_DIRECTORY \"${pages}\")
+    foreach(page IN ITEMS __man:ebb.1 __complete-bash:ebb __complete-zsh:_ebb)
+      string(REPLACE \":\" \";\" page \${page})
+      list(GET page 0 command)
+      list(GET page 1 file)
+      execute_process(COMMAND \"$<TARGET_FILE:ebb>\" \${command} OUTPUT_FILE \"${pages}/\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()")
+  install(FILES ${pages}/ebb.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${pages}/ebb DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${pages}/_ebb DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()

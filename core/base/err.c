@@ -17,7 +17,8 @@ static const struct error_fact FACTS[EBB_ERROR_COUNT] = {{"ok", "", 0},
 #undef X
 };
 
-static int fill(struct ebb_err *err, enum ebb_error error, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static int fill(struct ebb_err *err, enum ebb_error error, const char *format,
+                                                      va_list args)
 {
     char message[EBB_ERR_MESSAGE_MAX] = "";
 

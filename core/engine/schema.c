@@ -37,7 +37,8 @@ static void report(struct ebb__checker *c, const char *path, int line, const cha
         ebb_err_hint(&c->first, "%s", hint);
 }
 
-static void compose(char message[512], const char *path, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void compose(char message[512], const char *path, const char *format,
+                                                          va_list args)
 {
     int n = path[0] ? snprintf(message, 512, "%.200s: ", path) : 0;
 

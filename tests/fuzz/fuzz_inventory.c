@@ -26,12 +26,12 @@ static void feed(struct ebb__rows *rows, const char *p, size_t n, size_t cut)
     int rc;
 
     cut = cut < n ? cut : n;
-    rc = ebb__rows_feed(rows, p, cut, &err);
+    rc = ebb__inventory_rows_feed(rows, p, cut, &err);
     if (!rc)
-        rc = ebb__rows_feed(rows, p + cut, n - cut, &err);
+        rc = ebb__inventory_rows_feed(rows, p + cut, n - cut, &err);
     if (!rc)
-        ebb__rows_end(rows, &err);
-    ebb__rows_fini(rows);
+        ebb__inventory_rows_end(rows, &err);
+    ebb__inventory_rows_fini(rows);
 }
 
 static void manifest(const char *p, size_t n)
@@ -52,11 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size)
         return 0;
     if (data[0] % 3 == 0) {
-        ebb__rows_init(&rows, "fuzz", false, on_row, NULL);
+        ebb__inventory_rows_init(&rows, "fuzz", false, on_row, NULL);
         feed(&rows, p, size - 1, data[0] / 3);
     } else if (data[0] % 3 == 1) {
-        ebb__rows_init_s3(&rows, "fuzz", EBB_STR("Bucket, Key, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag"),
-                          on_row, NULL, &err);
+        ebb__inventory_rows_init_s3(&rows, "fuzz",
+                                    EBB_STR("Bucket, Key, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag"),
+                                    on_row, NULL, &err);
         feed(&rows, p, size - 1, data[0] / 3);
     } else {
         manifest(p, size - 1);
