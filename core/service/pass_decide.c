@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "service/pass_priv.h"
+
+int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid, const char *policy,
+                           const struct ebb_decision *decision, struct ebb_err *err)
+{
+    struct ebb_site *site = ebb_workspace_site(ws);
+    struct ebb_record record = {id, table, uuid ? uuid : "", policy, ebb_verdict_name(ebb_decision_get_verdict(decision)),
+                                ebb_clock_now(&site->clock), 0, "", ebb_decision_get_record(decision)};
+
+    return site->store ? ebb_store_put(site->store, EBB_RECORD_DECISION, &record, err) : 0;
+}
+
+struct overlap {
+    const char *location, *label;
+    int64_t count;
+    bool is_unknown;
+    const struct ebb_site *site;
+};
+
+static int on_other(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
+{
+    struct overlap *o = data;
+    struct ebb_table *t = NULL;
+    bool inside = false, around = false;
+    int rc = ref->metadata_uri ? ebb_table_open_ref(o->site, ref, &t, err) : -(int)ref->problem.error;
+
+    if (rc) {
+        o->is_unknown = true;
+        return rc == -(int)EBB_ENOMEM ? rc : 0;
+    }
+    if (strcmp(t->label, o->label)) {
+        ebb_location_contains(o->location, t->metadata->location, NULL, &inside, NULL);
+        ebb_location_contains(t->metadata->location, o->location, NULL, &around, NULL);
+        o->count += inside || around;
+    }
+    ebb_table_free(t);
+    return 0;
+}
+
+int64_t ebb__pass_overlaps(struct ebb_workspace *ws, const struct ebb_table *table)
+{
+    const struct ebb_site *site = ebb_workspace_site(ws);
+    struct overlap o = {table->metadata->location, table->label, 0, false, site};
+
+    if (!site->catalog_count)
+        return -1;
+    for (size_t i = 0; i < site->catalog_count; i++)
+        if (ebb_catalog_list(site->catalogs[i], on_other, &o, NULL))
+            return -1;
+    return o.is_unknown && !o.count ? -1 : o.count;
+}
+
+static bool is_fixture(const char *table)
+{
+    size_t n = strlen(table);
+
+    return n > 5 && !strcmp(table + n - 5, ".json") && !(n > 14 && !strcmp(table + n - 14, ".metadata.json"));
+}
+
+static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, const char *policy)
+{
+    const struct ebb_config *c = ebb_workspace_config(ws);
+
+    for (size_t i = 0; i < c->binding_count; i++)
+        if (!strcmp(c->bindings[i].policy, policy))
+            return &c->bindings[i];
+    return NULL;
+}
+
+static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy, int64_t now_ms,
+                      struct ebb_value **out, struct ebb_err *err)
+{
+    struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events};
+    struct ebb_table *t = NULL;
+    int rc;
+
+    if (is_fixture(o->table))
+        return ebb_facts_load(o->table, out, err);
+    rc = ebb_table_open(ebb_workspace_site(ws), o->table, &t, err);
+    if (rc)
+        return rc;
+    facts.overlaps = ebb__pass_overlaps(ws, t);
+    rc = ebb_facts_new(ebb_workspace_site(ws), t, &facts, now_ms, out, err);
+    ebb_table_free(t);
+    return rc;
+}
+
+/* A decision that was asked for: trigger manual, or event when events were given. */
+static struct ebb_value *hand_trigger(const struct ebb_value *facts, bool has_events, int64_t now_ms)
+{
+    struct ebb_value *v = ebb_value_new_map(NULL);
+    struct ebb_value *list;
+    const struct ebb_value *events = ebb_value_get(facts, "events");
+
+    ebb_value_put_str(v, "kind", has_events ? "event" : "manual");
+    ebb_value_put_int(v, "scheduled_for", now_ms);
+    list = ebb_value_put_list(v, "events");
+    for (size_t i = 0; has_events && i < ebb_value_get_count(events); i++)
+        if (ebb_value_text_of(ebb_value_get_at(events, i), "source") &&
+            !strcmp(ebb_value_text_of(ebb_value_get_at(events, i), "source"), "hand"))
+            ebb_value_add_copy(list, ebb_value_get_at(events, i));
+    return v;
+}
+
+static void table_name(const struct ebb_value *facts, struct ebb_buf *out)
+{
+    const struct ebb_value *t = ebb_value_get(facts, "table");
+    const char *catalog = ebb_value_text_of(t, "catalog"), *ns = ebb_value_text_of(t, "namespace"), *name = ebb_value_text_of(t, "name");
+
+    ebb_buf_printf(out, "%s.%s.%s", catalog ? catalog : "", ns ? ns : "", name ? name : "");
+}
+
+static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts, bool has_events,
+                  struct ebb_decision **out, struct ebb_err *err)
+{
+    struct ebb_site *site = ebb_workspace_site(ws);
+    const struct ebb_binding *binding = binding_of(ws, ebb_policy_get_name(policy));
+    struct ebb_decide_input input;
+    struct ebb_value *trigger;
+    struct ebb_buf name;
+    char id[40];
+    int rc, put;
+
+    memset(&input, 0, sizeof input);
+    ebb_buf_init(&name, 16384);
+    table_name(facts, &name);
+    input.facts = facts;
+    input.now_ms = ebb_clock_now(&site->clock);
+    trigger = hand_trigger(facts, has_events, input.now_ms);
+    input.trigger = trigger;
+    input.overrides = binding ? binding->params : NULL;
+    input.mode = binding ? (enum ebb_mode)binding->mode : EBB_MODE_OBSERVE;
+    input.bound = true;
+    input.allow_below_floor = (binding && binding->allow_below_floor) ||
+                              ebb_config_allows_below_floor(ebb_workspace_config(ws), ebb_buf_cstr(&name));
+    input.allow_override_quiet = binding && binding->allow_override_quiet;
+    ebb_store_new_id(site->store, "d", input.now_ms, id);
+    input.id = id;
+    rc = ebb_decide(policy, &input, out, err);
+    if (*out) {
+        put = ebb__pass_put_decision(ws, id, ebb_buf_cstr(&name), ebb_value_text_of(ebb_value_get(facts, "table"), "uuid"),
+                                     ebb_policy_get_name(policy), *out, rc ? NULL : err);
+        rc = rc ? rc : put;
+    }
+    ebb_value_free(trigger);
+    ebb_buf_fini(&name);
+    return rc;
+}
+
+int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o, struct ebb_decision **out, struct ebb_err *err)
+{
+    struct ebb_policy *policy = NULL;
+    struct ebb_value *facts = NULL;
+    int rc;
+
+    *out = NULL;
+    rc = ebb_pass_load_policy(ws, o->policy, &policy, err);
+    if (!rc)
+        rc = make_facts(ws, o, policy, ebb_clock_now(&ebb_workspace_site(ws)->clock), &facts, err);
+    if (!rc)
+        rc = decide(ws, policy, facts, o->events && o->events->count, out, err);
+    ebb_value_free(facts);
+    ebb_policy_free(policy);
+    return rc;
+}
