@@ -306,7 +306,7 @@ static void make_footer_zone(struct made *m, int32_t offset_s, const char *foote
     for (int block = 0; block < 2; block++) {
         put_header(m, '2', 0, 0, 1);
         put_type(m, offset_s);
-        put_text(m, "XXX", 4);
+        put_text(m, "ZZZ", 4);
     }
     put_text(m, "\n", 1);
     put_text(m, footer, strlen(footer));
@@ -426,7 +426,7 @@ static void make_old_zone(struct made *m, uint32_t leaps, uint32_t first, uint32
     m->bytes[m->n++] = index;
     put_type(m, 3600);
     put_type(m, 7200);
-    put_text(m, "XXX", 4);
+    put_text(m, "ZZZ", 4);
     memset(m->bytes + m->n, 0, 8 * leaps);
     m->n += 8 * leaps;
 }
