@@ -3,9 +3,11 @@
 
 #include <endian.h>
 
+#define NOINLINE __attribute__((noinline))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define KEYED_BYTES 65 /* one byte of key, one of length, at most 63 more */
 #define EACH_BYTE 0x0101010101010101ULL
-#define FIVE_BYTES 0x0000000101010101ULL
+#define FOUR_BYTES 0x0000000001010101ULL
 #define HIGH_BITS 0x8080808080808080ULL
 
 struct loop {
@@ -17,7 +19,6 @@ struct run {
     const unsigned char *end;
     const char *why; /* set by whoever returns NULL instead of a position */
     struct loop loops[EBB__AVRO_LOOPS];
-    struct loop short_loop; /* of the LOOP_ ops */
 };
 
 static const unsigned char *bad(struct run *r, const char *why)
@@ -71,6 +72,10 @@ static const unsigned char *varint_slow(struct run *r, const unsigned char *p, i
         return varint_at_end(r, p, max, out);
     word = load_le64(p);
     lasts = ~word & HIGH_BITS;
+    if (lasts & 0x8000) {
+        *out = (word & 0x7f) | (word >> 1 & 0x3f80);
+        return p + 2;
+    }
     if (lasts == 0) {
         if (max == 5 || (p[8] & 0x80 && p[9] > 1))
             return bad(r, "a number is too long");
@@ -137,7 +142,7 @@ static ALWAYS_INLINE const unsigned char *skip_fixed(struct run *r, const unsign
     return n > (size_t)(r->end - p) ? bad(r, "bytes run past the end") : p + n;
 }
 
-static const unsigned char *block_begin_slow(struct run *r, const unsigned char *p, struct loop *loop)
+static NOINLINE const unsigned char *block_begin_slow(struct run *r, const unsigned char *p, struct loop *loop)
 {
     uint64_t n, size;
     int64_t count;
@@ -189,22 +194,24 @@ static ALWAYS_INLINE const unsigned char *skip_varint(struct run *r, const unsig
 }
 
 /* more: 1 in each byte that is not the last one of its varint; before: the same of the eight bytes before. The high bit
- * is set in each byte that is the fifth such one in a row or later, which only a varint of more than five bytes has. */
+ * is set in each byte that is the fourth such one in a row or later, which only a varint of five or more bytes has. */
 static ALWAYS_INLINE uint64_t find_long_varints(uint64_t before, uint64_t more)
 {
-    uint64_t in_five =
-        more * FIVE_BYTES + ((before >> 32) * FIVE_BYTES >> 32); /* how many of the five bytes up to here */
+    uint64_t in_four =
+        more * FOUR_BYTES + ((before >> 40) * FOUR_BYTES >> 24); /* how many of the four bytes up to here */
 
-    return in_five + (0x80 - 5) * EACH_BYTE;
+    return in_four + (0x80 - 4) * EACH_BYTE;
 }
 
-/* Skip count varints (at least one), eight bytes at a time. NULL when one of them has more than five bytes or the last
- * eight bytes are reached: then they are to be skipped one by one. */
-static const unsigned char *skip_short_varints(const unsigned char *p, const unsigned char *end, uint64_t count)
+/* Skip count varints (at least one), eight bytes at a time. NULL when one of them has five bytes or more (an
+ * int may be out of range) or the last eight bytes are reached: then they are to be looked at one by one. */
+static ALWAYS_INLINE const unsigned char *skip_short_varints(const unsigned char *p, const unsigned char *end,
+                                                             uint64_t count)
 {
     uint64_t before = 0, found_long = 0;
+    const unsigned char *last = end - p >= 8 ? end - 8 : NULL;
 
-    for (; end - p >= 8; p += 8) {
+    for (; p <= last; p += 8) {
         uint64_t more = load_le64(p) >> 7 & EACH_BYTE;
         uint64_t found = (more ^ EACH_BYTE) * EACH_BYTE; /* in each byte, how many ended up to it */
 
@@ -223,66 +230,79 @@ static const unsigned char *skip_short_varints(const unsigned char *p, const uns
     return NULL;
 }
 
-static const unsigned char *skip_varints(struct run *r, const unsigned char *p, uint64_t count, int int_mask)
+/* The usual array of int or long (per_item 1) or of pairs of them (2): one block with a count of one byte, and the end.
+ * NULL when it is anything else: then the general way decides. */
+static ALWAYS_INLINE const unsigned char *usual_varints(const unsigned char *p, const unsigned char *end,
+                                                        unsigned per_item)
 {
-    const unsigned char *after = skip_short_varints(p, r->end, count);
+    uint64_t count;
 
-    if (after)
-        return after;
-    while (count > 0 && p)
-        p = skip_varint(r, p, count--, int_mask);
-    return p;
+    if (p == end || *p & 0x81)
+        return NULL;
+    count = *p++ >> 1;
+    if (count == 0)
+        return p;
+    p = skip_short_varints(p, end, count * per_item);
+    return p && p < end && *p == 0 ? p + 1 : NULL;
 }
 
-/* Array of int or long (per_item 1) or of pairs of them (2). */
-static const unsigned char *loop_varints(struct run *r, const unsigned char *p, unsigned per_item, int int_mask)
+static NOINLINE const unsigned char *loop_varints(struct run *r, const unsigned char *p, unsigned per_item,
+                                                  int int_mask)
 {
-    struct loop *loop = &r->short_loop;
+    struct loop loop;
 
     for (;;) {
-        p = block_begin(r, p, loop);
-        if (!p || loop->left == 0)
+        p = block_begin(r, p, &loop);
+        if (!p || loop.left == 0)
             return p;
-        if (loop->left > (uint64_t)(r->end - p))
+        if (loop.left > (uint64_t)(r->end - p))
             return bad(r, "an array runs past the end");
-        p = skip_varints(r, p, loop->left * per_item, int_mask);
+        for (uint64_t left = loop.left * per_item; left > 0 && p; left--)
+            p = skip_varint(r, p, left, int_mask);
         if (p)
-            p = block_end(r, p, loop);
+            p = block_end(r, p, &loop);
         if (!p)
             return NULL;
     }
 }
 
-/* Items of a number and bytes. While key and length take one byte each and are not negative, and the longest such item
- * cannot reach the end, there is nothing to check. */
-static const unsigned char *skip_keyed_bytes(struct run *r, const unsigned char *p, uint64_t count, int key_max)
+/* The usual array of a number and bytes: as above, and key and length take one byte each and are not negative. An item
+ * that might reach the end is left to the general way. */
+static ALWAYS_INLINE const unsigned char *usual_keyed_bytes(const unsigned char *p, const unsigned char *end)
 {
-    uint64_t ignored;
-    const unsigned char *end = r->end;
+    unsigned count;
 
-    for (; count > 0 && p; count--) {
-        if (end - p > 65 && !((p[0] | p[1]) & 0x80) && !(p[1] & 1)) {
-            p += 2 + (p[1] >> 1);
-            continue;
-        }
-        p = varint(r, p, key_max, &ignored);
-        if (p)
-            p = skip_bytes(r, p);
+    if (end - p <= KEYED_BYTES || *p & 0x81)
+        return NULL;
+    end -= KEYED_BYTES;
+    for (count = *p++ >> 1; count > 0; count--) {
+        unsigned head = (unsigned)p[0] | (unsigned)p[1] << 8;
+
+        if (head & 0x8180)
+            return NULL;
+        p += 2 + (head >> 9);
+        if (p >= end)
+            return NULL;
     }
-    return p;
+    return *p == 0 ? p + 1 : NULL;
 }
 
-static const unsigned char *loop_keyed_bytes(struct run *r, const unsigned char *p, int key_max)
+static NOINLINE const unsigned char *loop_keyed_bytes(struct run *r, const unsigned char *p, int key_max)
 {
-    struct loop *loop = &r->short_loop;
+    struct loop loop;
+    uint64_t ignored;
 
     for (;;) {
-        p = block_begin(r, p, loop);
-        if (!p || loop->left == 0)
+        p = block_begin(r, p, &loop);
+        if (!p || loop.left == 0)
             return p;
-        p = skip_keyed_bytes(r, p, loop->left, key_max);
+        for (; loop.left > 0 && p; loop.left--) {
+            p = varint(r, p, key_max, &ignored);
+            if (p)
+                p = skip_bytes(r, p);
+        }
         if (p)
-            p = block_end(r, p, loop);
+            p = block_end(r, p, &loop);
         if (!p)
             return NULL;
     }
@@ -291,13 +311,13 @@ static const unsigned char *loop_keyed_bytes(struct run *r, const unsigned char 
 /* Array of items that take no bytes. */
 static const unsigned char *loop_empty(struct run *r, const unsigned char *p)
 {
-    struct loop *loop = &r->short_loop;
+    struct loop loop;
 
     do {
-        p = block_begin(r, p, loop);
+        p = block_begin(r, p, &loop);
         if (p)
-            p = block_end(r, p, loop);
-    } while (p && loop->left > 0);
+            p = block_end(r, p, &loop);
+    } while (p && loop.left > 0);
     return p;
 }
 
@@ -356,6 +376,7 @@ static const unsigned char *skip_boolean(struct run *r, const unsigned char *p)
 static ALWAYS_INLINE const unsigned char *step(struct run *r, const struct ebb__avro_op *op, const unsigned char *p,
                                                struct ebb_avro_value *row)
 {
+    const unsigned char *after;
     uint64_t ignored;
 
     switch (op->code) {
@@ -372,11 +393,14 @@ static ALWAYS_INLINE const unsigned char *step(struct run *r, const struct ebb__
     case EBB__OP_ENUM:
         return skip_enum(r, p, op->n);
     case EBB__OP_LOOP_VARINT:
-        return loop_varints(r, p, 1, op->arg);
+        after = usual_varints(p, r->end, 1);
+        return after ? after : loop_varints(r, p, 1, op->arg);
     case EBB__OP_LOOP_PAIR:
-        return loop_varints(r, p, 2, op->arg);
+        after = usual_varints(p, r->end, 2);
+        return after ? after : loop_varints(r, p, 2, op->arg);
     case EBB__OP_LOOP_BYTES:
-        return loop_keyed_bytes(r, p, op->arg & EBB__AVRO_FIRST_IS_INT ? 5 : 10);
+        after = usual_keyed_bytes(p, r->end);
+        return after ? after : loop_keyed_bytes(r, p, op->arg & EBB__AVRO_FIRST_IS_INT ? 5 : 10);
     case EBB__OP_LOOP_EMPTY:
         return loop_empty(r, p);
     case EBB__OP_READ_INT:

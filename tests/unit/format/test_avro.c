@@ -347,6 +347,27 @@ static void long_keys_in_metric_maps_are_refused(void **state)
     ebb_buf_fini(&value);
 }
 
+/* Five bytes hold 35 bits, an int has 32. */
+static void keys_out_of_range_in_metric_maps_are_refused(void **state)
+{
+    struct ebb_buf value;
+
+    (void)state;
+    ebb_buf_init(&value, MAX);
+    for (int at = 0; at < 20; at++)
+        for (int is_over = 0; is_over < 2; is_over++) {
+            ebb_buf_reset(&value);
+            put_long(&value, 20);
+            for (int k = 0; k < 20; k++) {
+                ebb_buf_puts(&value, k != at ? "\2" : is_over ? "\xff\xff\xff\xff\x10" : "\xff\xff\xff\xff\x0f");
+                ebb_buf_puts(&value, "\xff\xff\xff\xff\x10"); /* a long may be larger */
+            }
+            put_long(&value, 0);
+            check_skip(PAIR("\"int\"", "\"long\""), &value, is_over ? "too long" : NULL);
+        }
+    ebb_buf_fini(&value);
+}
+
 static void wanted_fields_are_found_by_id(void **state)
 {
     static const struct ebb_avro_want wants[] = {
@@ -923,6 +944,7 @@ int main(void)
         cmocka_unit_test(wrong_blocks_are_refused),
         cmocka_unit_test(metric_maps_are_skipped_exactly),
         cmocka_unit_test(long_keys_in_metric_maps_are_refused),
+        cmocka_unit_test(keys_out_of_range_in_metric_maps_are_refused),
         cmocka_unit_test(wanted_fields_are_found_by_id),
         cmocka_unit_test(names_count_only_without_any_id),
         cmocka_unit_test(unions_of_records_and_values_are_read),
