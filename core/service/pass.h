@@ -12,6 +12,9 @@
 /* Folder with scripts/ and policies/: beside the program (<prefix>/share/ebb, or the source tree it was built in), else the installed one. */
 void ebb_pass_data_dir(struct ebb_buf *out);
 
+/* Policy files (*.lua but no *_spec.lua) of a folder, sorted, as paths; a file gives itself. EBB_ECONFIG when the folder can't be read. */
+int ebb_policy_files(const char *path, struct ebb_strs *out, struct ebb_err *err);
+
 /* Load a policy by file (it has a '/' or ends in .lua) or by the name of one in the configured folder. EBB_EPOLICY_*, EBB_ENOT_FOUND. */
 int ebb_pass_load_policy(struct ebb_workspace *ws, const char *policy, struct ebb_policy **out, struct ebb_err *err);
 
@@ -38,10 +41,14 @@ struct ebb_pass_report {
 };
 typedef void ebb_pass_cb(void *data, const struct ebb_pass_report *report);
 
+/* The report as a JSON object. */
+void ebb_pass_report_json(struct ebb_jsonw *w, const struct ebb_pass_report *report);
+
 struct ebb_pass_options {
     const char *policy; /* only this one; NULL all bound ones */
     const char *table;  /* glob; NULL all */
     bool dry_run;       /* plan, never apply */
+    const char *scripts_dir; /* NULL: scripts/ of ebb_pass_data_dir */
     ebb_pass_cb *report; /* may be NULL */
     void *data;
 };

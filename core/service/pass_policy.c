@@ -88,18 +88,35 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names of the policy files of a folder, sorted. */
-static int list_files(const char *dir, struct ebb_strs *out, struct ebb_err *err)
+static int add_path(struct ebb_strs *out, const char *dir, const char *name, struct ebb_err *err)
 {
-    DIR *d = opendir(dir);
+    struct ebb_buf path;
+    int rc;
+
+    ebb_buf_init(&path, 65536);
+    ebb_buf_printf(&path, "%s/%s", dir, name);
+    rc = ebb_buf_check(&path, dir, err);
+    if (!rc)
+        rc = ebb_strs_add(out, ebb_buf_cstr(&path), err);
+    ebb_buf_fini(&path);
+    return rc;
+}
+
+int ebb_policy_files(const char *path, struct ebb_strs *out, struct ebb_err *err)
+{
     struct dirent *e;
+    struct stat st;
+    DIR *d;
     int rc = 0;
 
+    if (!stat(path, &st) && S_ISREG(st.st_mode))
+        return ebb_strs_add(out, path, err);
+    d = opendir(path);
     if (!d)
-        return ebb_err_set(err, EBB_ECONFIG, "policies: can't open folder %s", dir);
+        return ebb_err_set(err, EBB_ECONFIG, "policies: can't open folder %s", path);
     while (!rc && (e = readdir(d)) != NULL)
         if (ebb__pass_is_policy_file(e->d_name))
-            rc = ebb_strs_add(out, e->d_name, err);
+            rc = add_path(out, path, e->d_name, err);
     closedir(d);
     if (out->count)
         qsort(out->items, out->count, sizeof(char *), by_name);
@@ -116,18 +133,16 @@ static int check_unique(const struct ebb_policy_list *list, const struct ebb_pol
     return 0;
 }
 
-static int load_all(const char *dir, const struct ebb_strs *files, struct ebb_policy_list *list, struct ebb_err *err)
+static int load_all(const struct ebb_strs *files, struct ebb_policy_list *list, struct ebb_err *err)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < files->count; i++) {
         struct ebb_policy *policy = NULL;
         struct ebb_err why;
-        char path[8192];
 
-        snprintf(path, sizeof path, "%s/%s", dir, files->items[i]);
         memset(&why, 0, sizeof why);
-        if (ebb_policy_load(path, &policy, NULL, &why) == 0) {
+        if (ebb_policy_load(files->items[i], &policy, NULL, &why) == 0) {
             rc = check_unique(list, policy, err);
             if (rc)
                 ebb_policy_free(policy);
@@ -153,10 +168,10 @@ int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list
         return rc;
     }
     ebb_strs_init(&files);
-    rc = list_files(dir, &files, err);
+    rc = ebb_policy_files(dir, &files, err);
     if (!rc) {
         list->items = calloc(files.count + 1, sizeof(struct ebb_policy *));
-        rc = list->items ? load_all(dir, &files, list, err) : ebb_err_nomem(err);
+        rc = list->items ? load_all(&files, list, err) : ebb_err_nomem(err);
     }
     ebb_strs_fini(&files);
     return rc;

@@ -415,6 +415,10 @@ static int run_all(struct pass *p, struct ebb_err *err)
     ebb_buf_init(&dir, 65536);
     ebb_pass_data_dir(&dir);
     ebb_buf_puts(&dir, "/scripts");
+    if (p->options->scripts_dir) {
+        ebb_buf_reset(&dir);
+        ebb_buf_puts(&dir, p->options->scripts_dir);
+    }
     rc = ebb_engine_new(ebb_buf_cstr(&dir), &p->engine, err);
     ebb_buf_fini(&dir);
     if (!rc)

@@ -181,6 +181,17 @@ const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws)
     return ws->config;
 }
 
+int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err)
+{
+    char *copy = strdup(dir);
+
+    if (!copy)
+        return ebb_err_nomem(err);
+    free(ws->config->policies);
+    ws->config->policies = copy;
+    return 0;
+}
+
 int ebb_workspace_recorded_maps(struct ebb_str json, struct ebb_strs *out, struct ebb_err *err)
 {
     struct ebb_value *root = NULL;

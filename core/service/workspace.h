@@ -31,6 +31,8 @@ void ebb_workspace_close(struct ebb_workspace *ws);
 /* Borrowed. The site is complete after connect; a caller may set allow_below_floor in it. */
 struct ebb_site *ebb_workspace_site(struct ebb_workspace *ws);
 const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws);
+/* Take policies from this folder instead of the configured one (copied). */
+int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err);
 
 /* The "map" list of a plan's options or a run's record (JSON text, either the options object itself or an object that has it as
  * "options"). Added to out. */
