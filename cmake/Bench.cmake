@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --build … --target bench_floor`: the yardstick of tests/bench/run.py. Nothing here is part of the tests.
+add_executable(bench_floor EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/floor.c)
+target_link_libraries(bench_floor PRIVATE ebb_flags)
