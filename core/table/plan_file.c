@@ -18,6 +18,7 @@ struct ebb_plan_file {
     struct ebb_arena arena; /* header and summary */
     struct ebb_plan_header header;
     struct ebb_plan_summary summary;
+    int64_t given; /* candidates since the last rewind */
 };
 
 /* What the first reading adds up, to be held against the summary. */
@@ -192,37 +193,51 @@ const struct ebb_plan_summary *ebb_plan_file_summary(const struct ebb_plan_file 
     return &file->summary;
 }
 
-static int give(struct ebb_plan_file *file, int64_t number, ebb_plan_candidate_cb *cb, void *data, struct ebb_err *err)
+int ebb_plan_file_rewind(struct ebb_plan_file *file, struct ebb_err *err)
 {
-    struct ebb_plan_candidate c;
-    struct ebb_arena arena;
-    struct ebb_str line;
+    struct ebb_str header;
     bool is_end;
     int rc;
 
-    ebb_arena_init(&arena, ARENA_BYTES);
-    rc = ebb__plan_reader_next(file->reader, &line, &is_end, err);
-    if (!rc && is_end)
+    file->given = 0;
+    rc = ebb__plan_reader_rewind(file->reader, err);
+    return rc ? rc : ebb__plan_reader_next(file->reader, &header, &is_end, err);
+}
+
+int ebb_plan_file_next(struct ebb_plan_file *file, struct ebb_arena *arena, struct ebb_plan_candidate *out,
+                       bool *is_end, struct ebb_err *err)
+{
+    struct ebb_str line;
+    bool is_cut = false;
+    int rc;
+
+    *is_end = file->given == file->summary.candidates;
+    if (*is_end)
+        return 0;
+    rc = ebb__plan_reader_next(file->reader, &line, &is_cut, err);
+    if (!rc && is_cut)
         rc = bad(file, err, "the file was changed while it was read");
     if (!rc)
-        rc = ebb_plan_parse_candidate(file->path, number, line, &arena, &c, err);
+        rc = ebb_plan_parse_candidate(file->path, file->given + 2, line, arena, out, err);
     if (!rc)
-        rc = cb(data, &c, err);
-    ebb_arena_fini(&arena);
+        file->given++;
     return rc;
 }
 
 int ebb_plan_file_each(struct ebb_plan_file *file, ebb_plan_candidate_cb *cb, void *data, struct ebb_err *err)
 {
-    struct ebb_str line;
-    bool is_end;
-    int64_t i;
+    struct ebb_plan_candidate c;
+    struct ebb_arena arena;
+    bool is_end = false;
     int rc;
 
-    rc = ebb__plan_reader_rewind(file->reader, err);
-    if (!rc)
-        rc = ebb__plan_reader_next(file->reader, &line, &is_end, err);
-    for (i = 0; i < file->summary.candidates && !rc; i++)
-        rc = give(file, i + 2, cb, data, err);
+    rc = ebb_plan_file_rewind(file, err);
+    while (!rc && !is_end) {
+        ebb_arena_init(&arena, ARENA_BYTES);
+        rc = ebb_plan_file_next(file, &arena, &c, &is_end, err);
+        if (!rc && !is_end)
+            rc = cb(data, &c, err);
+        ebb_arena_fini(&arena);
+    }
     return rc;
 }

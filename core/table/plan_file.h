@@ -19,5 +19,8 @@ const struct ebb_plan_summary *ebb_plan_file_summary(const struct ebb_plan_file 
 typedef int ebb_plan_candidate_cb(void *data, const struct ebb_plan_candidate *candidate, struct ebb_err *err);
 /* All candidates in order, from the same open file. The hash is checked again: EBB_EPLAN when the file changed meanwhile. */
 int ebb_plan_file_each(struct ebb_plan_file *file, ebb_plan_candidate_cb *cb, void *data, struct ebb_err *err);
+/* The same, one at a time: start (again), then next until *is_end. The candidate's strings live in `arena`. */
+int ebb_plan_file_rewind(struct ebb_plan_file *file, struct ebb_err *err);
+int ebb_plan_file_next(struct ebb_plan_file *file, struct ebb_arena *arena, struct ebb_plan_candidate *out, bool *is_end, struct ebb_err *err);
 
 #endif
