@@ -101,7 +101,7 @@ static int read_size(struct ebb__plan_reader *r, const char *what, uint64_t *out
 /* Only the one spelling that is written. */
 static int read_time(struct ebb__plan_reader *r, const char *what, int64_t *out, struct ebb_err *err)
 {
-    const char *text;
+    const char *text = "";
     struct ebb_buf again;
     int rc = read_text(r, what, false, &text, err);
 
