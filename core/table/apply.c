@@ -101,6 +101,8 @@ static int check_all(struct ebb__run *run, struct ebb_plan_file *plan, struct eb
     if (!rc)
         rc = ebb__run_open_table(run, err);
     if (!rc)
+        run->record.table = run->table->label;
+    if (!rc)
         rc = ebb__run_protect(run, err);
     if (!rc)
         rc = ebb__apply_check_files(run, plan, err);
@@ -138,14 +140,9 @@ static int apply_files(struct ebb__run *run, struct ebb_plan_file *plan, struct 
     return ebb__apply_end(run, rc, out, err);
 }
 
-/* A plan without candidates: nothing to look at, but it counts as applied. */
-static int apply_nothing(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_apply_result *out,
-                         struct ebb_err *err)
+/* A plan without candidates: nothing to look at and nothing to claim, but the run has its record. */
+static int apply_nothing(struct ebb__run *run, struct ebb_apply_result *out, struct ebb_err *err)
 {
-    int rc = claim(run, plan, err);
-
-    if (rc)
-        return rc;
     snprintf(out->run, sizeof out->run, "%s", run->record.id);
     snprintf(out->plan, sizeof out->plan, "%s", run->record.plan);
     out->status = "done";
@@ -172,7 +169,7 @@ int ebb_apply(const struct ebb_site *site, const char *plan_name, const struct e
     if (!rc)
         rc = fill_record(&run, plan, options, err);
     if (!rc && strcmp(ebb_plan_file_summary(plan)->status, "empty") == 0)
-        rc = apply_nothing(&run, plan, out, err);
+        rc = apply_nothing(&run, out, err);
     else if (!rc)
         rc = apply_files(&run, plan, out, err);
     ebb__run_fini(&run);

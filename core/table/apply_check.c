@@ -154,17 +154,31 @@ static int check_file(void *data, const struct ebb_plan_candidate *c, struct ebb
     return rc;
 }
 
+/* The protection was built for this very folder. */
+static int check_scanned(struct ebb__run *run, const struct file_check *check, struct ebb_err *err)
+{
+    const char *scanned = check->header->scanned;
+    const char *watched = run->protect_options.scanned ? run->protect_options.scanned : run->record.location;
+    bool inside = false;
+    int rc;
+
+    if (strcmp(scanned, watched) != 0)
+        return ebb_err_set(err, EBB_EPLAN, "plan %s: scanned %s, but its options say %s", check->header->id, scanned,
+                           watched);
+    rc = ebb_location_contains(run->record.location, scanned, check->rules, &inside, err);
+    if (rc || inside)
+        return rc;
+    return ebb_err_set(err, EBB_EOUTSIDE, "plan %s: scanned %s, which is not inside the table's location %s",
+                       check->header->id, scanned, run->record.location);
+}
+
 int ebb__apply_check_files(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_err *err)
 {
     struct file_check check = {run, ebb_plan_file_header(plan), ebb_protect_rules(run->protect)};
-    bool inside = false;
     int rc;
 
     rc = check_cutoff(&run->site, check.header, err);
     if (!rc)
-        rc = ebb_location_contains(run->record.location, check.header->scanned, check.rules, &inside, err);
-    if (!rc && !inside)
-        rc = ebb_err_set(err, EBB_EOUTSIDE, "plan %s: scanned %s, which is not inside the table's location %s",
-                         check.header->id, check.header->scanned, run->record.location);
+        rc = check_scanned(run, &check, err);
     return rc ? rc : ebb_plan_file_each(plan, check_file, &check, err);
 }
