@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "front/demo_warehouse.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/file.h"
+
+#define OLD_MS ((int64_t)10 * 24 * 3600 * 1000)
+#define FILE_MAX ((size_t)16 << 20)
+
+struct making {
+    const char *from, *to;
+    struct ebb_strs young;
+    int64_t now_ms;
+};
+
+static int join(struct ebb_buf *out, const char *a, const char *b, const char *c, struct ebb_err *err)
+{
+    ebb_buf_reset(out);
+    ebb_buf_printf(out, "%s/%s%s%s", a, b, c[0] ? "/" : "", c);
+    return ebb_buf_check(out, "path", err);
+}
+
+static int set_time(const char *path, int64_t ms, struct ebb_err *err)
+{
+    struct timespec times[2] = {{ms / 1000, (ms % 1000) * 1000000}, {ms / 1000, (ms % 1000) * 1000000}};
+
+    return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) ? ebb_err_errno(err, errno, "%s: setting its time", path) : 0;
+}
+
+static int write_file(const char *path, const struct ebb_buf *bytes, struct ebb_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    size_t done = 0;
+    int rc = 0;
+
+    if (fd < 0)
+        return ebb_err_errno(err, errno, "%s: making it", path);
+    while (!rc && done < bytes->len) {
+        ssize_t n = write(fd, bytes->data + done, bytes->len - done);
+
+        if (n < 0 && errno != EINTR)
+            rc = ebb_err_errno(err, errno, "%s: writing it", path);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    if (close(fd) && !rc)
+        rc = ebb_err_errno(err, errno, "%s: writing it", path);
+    return rc;
+}
+
+static int copy_file(const struct making *m, const char *name, struct ebb_err *err)
+{
+    struct ebb_buf from, to, bytes;
+    int rc;
+
+    ebb_buf_init(&from, 65536);
+    ebb_buf_init(&to, 65536);
+    ebb_buf_init(&bytes, FILE_MAX);
+    rc = join(&from, m->from, name, "", err);
+    if (!rc)
+        rc = join(&to, m->to, name, "", err);
+    if (!rc)
+        rc = ebb_file_read(ebb_buf_cstr(&from), &bytes, err);
+    if (!rc)
+        rc = write_file(ebb_buf_cstr(&to), &bytes, err);
+    if (!rc && !strncmp(name, "wh/", 3))
+        rc = set_time(ebb_buf_cstr(&to), ebb_strs_has(&m->young, name + 3) ? m->now_ms : m->now_ms - OLD_MS, err);
+    ebb_buf_fini(&from);
+    ebb_buf_fini(&to);
+    ebb_buf_fini(&bytes);
+    return rc;
+}
+
+/* Copy one entry: a file at once, a folder by adding its entries to the work list. */
+static int copy_entry(const struct making *m, struct ebb_strs *work, const char *name, struct ebb_err *err)
+{
+    struct ebb_buf path;
+    struct dirent *e;
+    DIR *d;
+    int rc;
+
+    ebb_buf_init(&path, 65536);
+    rc = join(&path, m->from, name, "", err);
+    d = rc ? NULL : opendir(ebb_buf_cstr(&path));
+    if (!d) {
+        rc = rc ? rc : errno == ENOTDIR ? copy_file(m, name, err) : ebb_err_errno(err, errno, "%s: opening it", ebb_buf_cstr(&path));
+        ebb_buf_fini(&path);
+        return rc;
+    }
+    rc = join(&path, m->to, name, "", err);
+    if (!rc && mkdir(ebb_buf_cstr(&path), 0755))
+        rc = ebb_err_errno(err, errno, "%s: making it", ebb_buf_cstr(&path));
+    while (!rc && (e = readdir(d)) != NULL) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        rc = join(&path, name, e->d_name, "", err);
+        if (!rc)
+            rc = ebb_strs_add(work, ebb_buf_cstr(&path), err);
+    }
+    closedir(d);
+    ebb_buf_fini(&path);
+    return rc;
+}
+
+static int copy_tree(const struct making *m, const char *name, struct ebb_err *err)
+{
+    struct ebb_strs work;
+    int rc;
+
+    ebb_strs_init(&work);
+    rc = ebb_strs_add(&work, name, err);
+    for (size_t i = 0; !rc && i < work.count; i++)
+        rc = copy_entry(m, &work, work.items[i], err);
+    ebb_strs_fini(&work);
+    return rc;
+}
+
+static int read_young(struct making *m, struct ebb_err *err)
+{
+    struct ebb_buf path, bytes;
+    char *rest, *line;
+    int rc;
+
+    ebb_buf_init(&path, 65536);
+    ebb_buf_init(&bytes, FILE_MAX);
+    rc = join(&path, m->from, "young.txt", "", err);
+    if (!rc)
+        rc = ebb_file_read(ebb_buf_cstr(&path), &bytes, err);
+    rest = bytes.data;
+    while (!rc && rest && (line = strtok_r(rest, "\n", &rest)) != NULL)
+        rc = ebb_strs_add(&m->young, line, err);
+    ebb_buf_fini(&path);
+    ebb_buf_fini(&bytes);
+    return rc;
+}
+
+static int write_config(const char *to, struct ebb_err *err)
+{
+    static const char TEXT[] = "-- Made by ebb demo.\n"
+                               "return {\n"
+                               "  catalogs = {\n"
+                               "    lake   = { type = \"sqlite\", path = \"./catalog.db\" },\n"
+                               "    hadoop = { type = \"directory\", path = \"./wh/c06-table-stats\" },\n"
+                               "  },\n"
+                               "  locations = { [\"file:/ebb\"] = \".\" },   -- where the tables' URIs are reachable here\n"
+                               "  policies  = \"./policies\",\n"
+                               "  bind      = { { policy = \"iceberg-orphan-file-removal\", tables = { \"lake.**\", \"hadoop.**\" }, mode = \"enforce\" } },\n"
+                               "}\n";
+    struct ebb_buf path;
+    int rc;
+
+    ebb_buf_init(&path, 65536);
+    rc = join(&path, to, "ebb.lua", "", err);
+    if (!rc)
+        rc = ebb_file_replace(ebb_buf_cstr(&path), TEXT, sizeof TEXT - 1, err);
+    ebb_buf_fini(&path);
+    return rc;
+}
+
+static int copy_policy(const char *policies, const char *to, struct ebb_err *err)
+{
+    static const char NAME[] = "iceberg_orphan_file_removal.lua";
+    struct ebb_buf path, bytes;
+    int rc;
+
+    ebb_buf_init(&path, 65536);
+    ebb_buf_init(&bytes, FILE_MAX);
+    rc = join(&path, policies, NAME, "", err);
+    if (!rc)
+        rc = ebb_file_read(ebb_buf_cstr(&path), &bytes, err);
+    if (!rc)
+        rc = join(&path, to, "policies", "", err);
+    if (!rc)
+        rc = ebb_file_make_dirs(ebb_buf_cstr(&path), err);
+    if (!rc)
+        rc = join(&path, to, "policies", NAME, err);
+    if (!rc)
+        rc = write_file(ebb_buf_cstr(&path), &bytes, err);
+    ebb_buf_fini(&path);
+    ebb_buf_fini(&bytes);
+    return rc;
+}
+
+static int check_target(const char *to, struct ebb_err *err)
+{
+    DIR *d = opendir(to);
+    struct dirent *e;
+    int entries = 0;
+
+    if (!d)
+        return ebb_file_make_dirs(to, err);
+    while ((e = readdir(d)) != NULL)
+        entries += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+    closedir(d);
+    if (!entries)
+        return 0;
+    ebb_err_set(err, EBB_EUSAGE, "%s: is not empty", to);
+    ebb_err_hint(err, "name a folder that does not exist yet");
+    return -(int)EBB_EUSAGE;
+}
+
+int ebb_demo_warehouse_make(const char *from, const char *policies, const char *to, int64_t now_ms, struct ebb_err *err)
+{
+    struct making m = {from, to, {NULL, 0, 0}, now_ms};
+    int rc = check_target(to, err);
+
+    if (!rc)
+        rc = read_young(&m, err);
+    if (!rc)
+        rc = copy_tree(&m, "wh", err);
+    if (!rc)
+        rc = copy_tree(&m, "catalog.db", err);
+    if (!rc)
+        rc = copy_policy(policies, to, err);
+    if (!rc)
+        rc = write_config(to, err);
+    ebb_strs_fini(&m.young);
+    return rc;
+}
