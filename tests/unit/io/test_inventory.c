@@ -296,16 +296,16 @@ static void s3_row(const char *line, int rc, const char *want)
     struct ebb_err err;
     int got;
 
-    got = ebb__rows_init_s3(&rows, "d", EBB_STR("Bucket,Key,Size,LastModifiedDate"), on_row, &r, &err);
+    got = ebb__inventory_rows_init_s3(&rows, "d", EBB_STR("Bucket,Key,Size,LastModifiedDate"), on_row, &r, &err);
     if (!got)
-        got = ebb__rows_feed(&rows, line, strlen(line), &err);
+        got = ebb__inventory_rows_feed(&rows, line, strlen(line), &err);
     if (!got)
-        got = ebb__rows_end(&rows, &err);
+        got = ebb__inventory_rows_end(&rows, &err);
     assert_int_equal(got, rc);
     if (want)
         assert_string_equal(r.lines.items[0], want);
     ebb_strs_fini(&r.lines);
-    ebb__rows_fini(&rows);
+    ebb__inventory_rows_fini(&rows);
 }
 
 static void test_s3_keys(void **state)
@@ -334,16 +334,16 @@ static void test_pieces(void **state)
         struct rows r = {0};
         struct ebb_err err;
 
-        ebb__rows_init(&rows, "l", false, on_row, &r);
+        ebb__inventory_rows_init(&rows, "l", false, on_row, &r);
         for (size_t i = 0; i < sizeof text - 1; i += piece)
             assert_int_equal(
-                ebb__rows_feed(&rows, text + i, i + piece < sizeof text - 1 ? piece : sizeof text - 1 - i, &err), 0);
-        assert_int_equal(ebb__rows_end(&rows, &err), 0);
+                ebb__inventory_rows_feed(&rows, text + i, i + piece < sizeof text - 1 ? piece : sizeof text - 1 - i, &err), 0);
+        assert_int_equal(ebb__inventory_rows_end(&rows, &err), 0);
         assert_int_equal(r.lines.count, 2);
         assert_string_equal(r.lines.items[0], "s3://b/a\"x\"\r\n,|1|1768003200000|");
         assert_string_equal(r.lines.items[1], "s3://b/c|2|0|");
         ebb_strs_fini(&r.lines);
-        ebb__rows_fini(&rows);
+        ebb__inventory_rows_fini(&rows);
     }
 }
 
