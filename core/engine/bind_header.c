@@ -29,20 +29,10 @@ static int made_index(lua_State *L)
     return luaL_error(L, "what a constructor made can't be looked into");
 }
 
-static void set_metatable(lua_State *L, const char *name)
-{
-    if (luaL_newmetatable(L, name)) {
-        lua_pushcfunction(L, made_index);
-        lua_setfield(L, -2, "__index");
-        lua_pushcfunction(L, made_newindex);
-        lua_setfield(L, -2, "__newindex");
-        ebb__protect_metatable(L);
-    }
-    lua_setmetatable(L, -2);
-}
+static const luaL_Reg MADE_METHODS[] = {{"__index", made_index}, {"__newindex", made_newindex}, {NULL, NULL}};
 
 /* Box the value at the top. */
-static int box(lua_State *L, const char *kind, const char *metatable)
+static int box(lua_State *L, const char *kind, enum ebb__class class)
 {
     struct ebb__made *made;
     int line = caller_line(L);
@@ -52,7 +42,7 @@ static int box(lua_State *L, const char *kind, const char *metatable)
     *made = (struct ebb__made){kind, line};
     lua_insert(L, -2);
     lua_setiuservalue(L, -2, 1);
-    set_metatable(L, metatable);
+    ebb__object_init(L, class, MADE_METHODS);
     return 1;
 }
 
@@ -206,7 +196,7 @@ EBB_LJMP void ebb__header_push(lua_State *L, struct ebb_str source)
 {
     ebb__load_chunk(L, source.p, source.n, "=policy");
     lua_call(L, 0, 1);
-    if (!luaL_testudata(L, -1, EBB__POLICY))
+    if (!ebb__object_test(L, -1, EBB__POLICY))
         luaL_error(L, "the file must end with: return policy { … }");
     lua_getiuservalue(L, -1, 1);
     lua_remove(L, -2);
@@ -241,6 +231,6 @@ int ebb__header_copy(void *data, lua_State *L, int index, struct ebb_value *box_
         ebb_value_put_bool(map, EBB__FUNCTION_KEY, true);
         return 0;
     }
-    made = luaL_testudata(L, index, EBB__MADE);
+    made = ebb__object_test(L, index, EBB__MADE);
     return made ? copy_made(L, index, made, box_, key, data, err) : 1;
 }

@@ -8,15 +8,18 @@
 
 #include "engine/sandbox_priv.h"
 
-/* Names of the metatables. */
-#define EBB__FROZEN "ebb.frozen"
-#define EBB__VIEW "ebb.view"
-#define EBB__SLICE "ebb.slice"
-#define EBB__NODE "ebb.check"
-#define EBB__ACTION "ebb.action"
-#define EBB__RESULT "ebb.result"
-#define EBB__MADE "ebb.made"
-#define EBB__POLICY "ebb.policy"
+/* Kinds of userdata that a script can hold. */
+enum ebb__class {
+    EBB__FROZEN, /* a read-only table of the API */
+    EBB__VIEW,   /* facts: a map or list */
+    EBB__SLICE,  /* facts: a chosen list */
+    EBB__NODE,   /* a check result */
+    EBB__ACTION,
+    EBB__RESULT, /* of run, skip, defer */
+    EBB__MADE,   /* param and triggers */
+    EBB__POLICY,
+    EBB__CLASS_COUNT
+};
 
 struct luaL_Reg;
 
@@ -25,7 +28,10 @@ EBB_LJMP void ebb__set_functions(lua_State *L, const struct luaL_Reg *functions)
 /* Make a frozen table of functions, filled further by `more` (or NULL), and set it as a global. */
 EBB_LJMP void ebb__set_library(lua_State *L, const char *name, const struct luaL_Reg *functions,
                                void (*more)(lua_State *L));
-EBB_LJMP void ebb__protect_metatable(lua_State *L);
+/* Set the metatable of the userdata at the top: methods as "__index" …, and no access to it from scripts. */
+EBB_LJMP void ebb__object_init(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods);
+/* The userdata at index when it is of the class, else NULL. Never throws. */
+void *ebb__object_test(lua_State *L, int index, enum ebb__class class);
 /* Error "<where>.<name>: unknown" with the nearest of names as a hint. */
 EBB_LJMP int ebb__unknown_name(lua_State *L, const char *where, const char *name, const char *const *names,
                                size_t count);

@@ -232,7 +232,8 @@ EBB_LJMP void ebb__bind_str(lua_State *L)
     lua_newtable(L);
     lua_getfield(L, -3, "str");
     lua_setfield(L, -2, "__index");
-    ebb__protect_metatable(L);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
     lua_pop(L, 1);
 }

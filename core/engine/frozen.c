@@ -60,25 +60,43 @@ static int frozen_newindex(lua_State *L)
     return luaL_error(L, "%s: can't be set, globals are read only\n  hint: write: local %s = …", key, key);
 }
 
-EBB_LJMP void ebb__protect_metatable(lua_State *L)
+static const char CLASS_KEYS[EBB__CLASS_COUNT] = {0}; /* addresses serve as registry keys */
+
+EBB_LJMP void ebb__object_init(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods)
 {
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        EBB_MAY_LJMP(ebb__set_functions(L, methods));
+        lua_pushboolean(L, 0);
+        lua_setfield(L, -2, "__metatable");
+        lua_pushliteral(L, "table");
+        lua_setfield(L, -2, "__name");
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]);
+    }
+    lua_setmetatable(L, -2);
+}
+
+void *ebb__object_test(lua_State *L, int index, enum ebb__class class)
+{
+    bool is_it;
+
+    if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index))
+        return NULL;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]);
+    is_it = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    return is_it ? lua_touserdata(L, index) : NULL;
 }
 
 EBB_LJMP void ebb__freeze(lua_State *L, const char *name)
 {
+    static const luaL_Reg METHODS[] = {{"__index", frozen_index}, {"__newindex", frozen_newindex}, {NULL, NULL}};
     struct frozen *f = lua_newuserdatauv(L, sizeof *f, 1);
 
     f->name = name;
     lua_insert(L, -2);
     lua_setiuservalue(L, -2, 1);
-    if (luaL_newmetatable(L, EBB__FROZEN)) {
-        lua_pushcfunction(L, frozen_index);
-        lua_setfield(L, -2, "__index");
-        lua_pushcfunction(L, frozen_newindex);
-        lua_setfield(L, -2, "__newindex");
-        ebb__protect_metatable(L);
-    }
-    lua_setmetatable(L, -2);
+    ebb__object_init(L, EBB__FROZEN, METHODS);
 }

@@ -272,6 +272,9 @@ void ebb__sandbox_close(struct ebb__sandbox *sb)
     for (size_t i = 0; i < sb->zone_count; i++)
         ebb_tz_free(sb->zones[i]);
     sb->zone_count = 0;
+    for (size_t i = 0; i < sb->action_count; i++)
+        ebb_value_free(sb->actions[i]);
+    sb->action_count = 0;
 }
 
 EBB_LJMP const struct ebb_tz *ebb__zone(lua_State *L, const char *name)

@@ -23,6 +23,7 @@
 #define EBB__TEXT_MAX ((size_t)64 * 1024) /* greatest text a helper makes */
 #define EBB__ERROR_MAX 1000               /* bytes of an error message that are kept */
 #define EBB__ZONES_MAX 16
+#define EBB__ACTIONS_MAX 64
 
 /* What may be called. HEADER: constructors; DECIDE: checks, actions, facts; DATA: pure helpers and env. */
 enum ebb__phase { EBB__PHASE_HEADER, EBB__PHASE_DECIDE, EBB__PHASE_DATA };
@@ -39,6 +40,8 @@ struct ebb__sandbox {
     enum ebb__phase phase;
     struct ebb_tz *zones[EBB__ZONES_MAX]; /* loaded for time.civil and the like */
     size_t zone_count;
+    struct ebb_value *actions[EBB__ACTIONS_MAX]; /* made by the action constructors; owned */
+    size_t action_count;
     struct ebb__bundle *bundle; /* libraries of `use`, or NULL */
     struct ebb__reads *reads;   /* the read set of frozen views, or NULL */
     void *host;                 /* of the bindings: struct ebb__loading, struct ebb__eval, … */

@@ -12,12 +12,12 @@ static struct ebb__reads *reads_of(lua_State *L)
 
 struct ebb__view *ebb__view_test(lua_State *L, int index)
 {
-    return luaL_testudata(L, index, EBB__VIEW);
+    return ebb__object_test(L, index, EBB__VIEW);
 }
 
 struct ebb__slice *ebb__slice_test(lua_State *L, int index)
 {
-    return luaL_testudata(L, index, EBB__SLICE);
+    return ebb__object_test(L, index, EBB__SLICE);
 }
 
 static void push_scalar(lua_State *L, const struct ebb_value *value, int node)
@@ -83,7 +83,7 @@ static int index_name(lua_State *L, struct ebb__view *v, struct ebb_str key)
 
 static int view_index(lua_State *L)
 {
-    struct ebb__view *v = luaL_checkudata(L, 1, EBB__VIEW);
+    struct ebb__view *v = lua_touserdata(L, 1);
     struct ebb_str key;
 
     EBB_MAY_LJMP(ebb__charge(L, 2));
@@ -101,7 +101,6 @@ static int view_index(lua_State *L)
 
 static int slice_index(lua_State *L)
 {
-    luaL_checkudata(L, 1, EBB__SLICE);
     if (lua_isinteger(L, 2))
         ebb__view_push_item(L, 1, lua_tointeger(L, 2));
     else
@@ -162,23 +161,15 @@ static int view_equal(lua_State *L)
     return 1;
 }
 
-static void set_metatable(lua_State *L, const char *name, lua_CFunction index)
-{
-    if (luaL_newmetatable(L, name)) {
-        lua_pushliteral(L, "table");
-        lua_setfield(L, -2, "__name");
-        lua_pushcfunction(L, index);
-        lua_setfield(L, -2, "__index");
-        lua_pushcfunction(L, view_newindex);
-        lua_setfield(L, -2, "__newindex");
-        lua_pushcfunction(L, view_length);
-        lua_setfield(L, -2, "__len");
-        lua_pushcfunction(L, view_equal);
-        lua_setfield(L, -2, "__eq");
-        ebb__protect_metatable(L);
-    }
-    lua_setmetatable(L, -2);
-}
+static const luaL_Reg VIEW_METHODS[] = {
+    {"__index", view_index}, {"__newindex", view_newindex}, {"__len", view_length}, {"__eq", view_equal}, {NULL, NULL},
+};
+static const luaL_Reg SLICE_METHODS[] = {
+    {"__index", slice_index},
+    {"__newindex", view_newindex},
+    {"__len", view_length},
+    {NULL, NULL},
+};
 
 EBB_LJMP void ebb__view_push_map(lua_State *L, const struct ebb_value *value, const struct ebb__shape *shape, int node)
 {
@@ -187,7 +178,7 @@ EBB_LJMP void ebb__view_push_map(lua_State *L, const struct ebb_value *value, co
     luaL_checkstack(L, 6, "facts");
     v = lua_newuserdatauv(L, sizeof *v, 0);
     *v = (struct ebb__view){value, shape, node};
-    set_metatable(L, EBB__VIEW, view_index);
+    ebb__object_init(L, EBB__VIEW, VIEW_METHODS);
 }
 
 EBB_LJMP struct ebb__slice *ebb__slice_push(lua_State *L, size_t cap, const struct ebb__shape *shape, int node)
@@ -197,7 +188,7 @@ EBB_LJMP struct ebb__slice *ebb__slice_push(lua_State *L, size_t cap, const stru
     luaL_checkstack(L, 6, "facts");
     s = lua_newuserdatauv(L, sizeof *s + cap * sizeof *s->items, 0);
     *s = (struct ebb__slice){shape, node, 0};
-    set_metatable(L, EBB__SLICE, slice_index);
+    ebb__object_init(L, EBB__SLICE, SLICE_METHODS);
     return s;
 }
 

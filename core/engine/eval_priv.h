@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One evaluation of decide(t, ctx): what the bindings of the decision phase read and fill. All of it is owned on the C
+ * side, so a Lua error may leave at any point.
+ */
+#ifndef EBB_ENGINE_EVAL_PRIV_H
+#define EBB_ENGINE_EVAL_PRIV_H
+
+#include "engine/decide.h"
+#include "engine/settings_priv.h"
+
+#define EBB__CHECKS_MAX 500
+#define EBB__NODES_MAX 1000
+#define EBB__CHILDREN_MAX 4000
+#define EBB__HEIGHT_MAX 16
+#define EBB__NAME_MAX 64
+#define EBB__NOTES_MAX 64
+#define EBB__NOTES_BYTES ((size_t)4096)
+#define EBB__RANKED_MAX 100 /* rows of a ranking that are recorded */
+
+enum ebb__truth { EBB__FALSE, EBB__TRUE, EBB__UNKNOWN };
+const char *ebb__truth_name(enum ebb__truth truth);
+/* Three-valued combination; op: 'A' all, 'O' any, 'N' none. */
+enum ebb__truth ebb__truth_join(char op, const enum ebb__truth *parts, size_t count);
+
+/* A check, or a combination of such. */
+struct ebb__node {
+    char op; /* 'C' check, 'A' all, 'O' any, 'N' none */
+    enum ebb__truth truth;
+    char name[EBB__NAME_MAX + 1]; /* of a check */
+    int first, count;             /* of the parts, in eval->children */
+    int height;
+};
+
+struct ebb__eval {
+    const struct ebb_policy *policy;
+    const struct ebb_settings *settings;
+    const struct ebb_decide_input *input;
+    const struct ebb_value *table; /* of the facts, or NULL */
+    struct ebb__reads reads;
+    struct ebb_value *ctx;                     /* now, trigger, params, fleet, runs */
+    struct ebb_value *events;                  /* all events by time, or NULL when none are known */
+    struct ebb_value *trace;                   /* map: checks, notes, ranked: lists for the record */
+    struct ebb_value *checks, *notes, *ranked; /* in trace */
+    struct ebb__field ctx_fields[6];
+    struct ebb__shape ctx_shape;
+    struct ebb__node nodes[EBB__NODES_MAX];
+    int node_count;
+    int children[EBB__CHILDREN_MAX];
+    int child_count;
+    size_t note_bytes;
+    int64_t dropped_notes, dropped_checks;
+    int64_t gas, mem_peak;
+    /* what decide returned */
+    enum ebb_verdict verdict;
+    int node; /* -1 none */
+    int64_t until_ms;
+    bool override_quiet;
+    struct ebb_value *action; /* owned */
+    char why[512];
+    int rc; /* of taking the result */
+    struct ebb_err err;
+};
+
+/* Fill from policy, settings and input; reads no clock. EBB_ENOMEM, EBB_ELIMIT. */
+int ebb__eval_init(struct ebb__eval *e, const struct ebb_policy *policy, const struct ebb_settings *settings,
+                   const struct ebb_decide_input *input, struct ebb_err *err);
+void ebb__eval_fini(struct ebb__eval *e);
+/* Run header and decide in a fresh sandbox; the result is in *e. */
+int ebb__eval_run(struct ebb__eval *e, struct ebb_err *err);
+struct ebb__eval *ebb__eval_of(lua_State *L);
+
+/* History (history.c), from the facts alone. */
+const struct ebb_value *ebb__runs_last(const struct ebb_decide_input *input, bool success_only);
+int64_t ebb__runs_failed_in_a_row(const struct ebb_decide_input *input);
+bool ebb__runs_is_running(const struct ebb_decide_input *input);
+/* The events of the facts and the ones that follow from the snapshots, by time; *out NULL when neither is known. own:
+ * also those of maintenance. */
+int ebb__events_make(const struct ebb_decide_input *input, bool own, struct ebb_value **out, struct ebb_err *err);
+
+/* Facts (bind_facts.c): push t and ctx. */
+EBB_LJMP void ebb__facts_push(lua_State *L);
+extern const struct ebb__shape ebb__shape_event, ebb__shape_run, ebb__shape_events, ebb__shape_runs;
+/* An instant from the value at index: "last_run", "last_success", an instant, or a duration back from now. */
+EBB_LJMP int64_t ebb__check_since(lua_State *L, int index, const char *what);
+EBB_LJMP struct ebb__node *ebb__check_node(lua_State *L, int index, const char *what);
+/* Take what decide returned (bind_result.c); never throws. */
+void ebb__result_take(lua_State *L, int index, struct ebb__eval *e);
+/* The action at index (bind_action.c), or NULL. */
+const struct ebb_value *ebb__action_test(lua_State *L, int index);
+/* Put the operand at index into a record entry under key; never throws. other: index of the operand it was compared
+ * with. */
+void ebb__operand_put(lua_State *L, int index, int other, const struct ebb__eval *e, struct ebb_value *entry,
+                      const char *key);
+
+#endif

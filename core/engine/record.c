@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/record_priv.h"
+
+#include "base/time.h"
+
+static void write_instant(struct ebb_jsonw *w, const char *key, int64_t at)
+{
+    char text[64];
+    struct ebb_buf b = {.data = text, .cap = sizeof text, .max = sizeof text - 1};
+
+    ebb_time_iso(&b, at);
+    ebb_jsonw_key(w, key);
+    ebb_jsonw_strn(w, text, b.len);
+}
+
+static void write_table(struct ebb_jsonw *w, const struct ebb_value *t)
+{
+    const char *catalog = ebb_value_text_of(t, "catalog"), *ns = ebb_value_text_of(t, "namespace");
+    const char *name = ebb_value_text_of(t, "name");
+    struct ebb_buf label;
+
+    ebb_buf_init(&label, 64 * 1024);
+    ebb_buf_printf(&label, "%s.%s%s%s", catalog ? catalog : "", ns ? ns : "", ns && ns[0] ? "." : "", name ? name : "");
+    ebb_jsonw_key(w, "table");
+    ebb_jsonw_strn(w, ebb_buf_cstr(&label), label.len);
+    ebb_buf_fini(&label);
+    ebb_jsonw_kstr(w, "uuid", ebb_value_text_of(t, "uuid"));
+}
+
+static void write_trigger(struct ebb_jsonw *w, const struct ebb_value *trigger)
+{
+    const struct ebb_value *events = ebb_value_get(trigger, "events");
+    const char *kind = ebb_value_text_of(trigger, "kind");
+
+    ebb_jsonw_key(w, "trigger");
+    ebb_jsonw_begin(w, '{');
+    ebb_jsonw_kstr(w, "kind", kind ? kind : "manual");
+    if (events) {
+        ebb_jsonw_key(w, "events");
+        ebb_jsonw_begin(w, '[');
+        for (size_t i = 0; i < ebb_value_get_count(events) && i < 100; i++)
+            ebb_jsonw_str(w, ebb_value_text_of(ebb_value_get_at(events, i), "id"));
+        ebb_jsonw_end(w, ']');
+    }
+    if (ebb_value_get(trigger, "scheduled_for"))
+        write_instant(w, "scheduled_for", ebb_value_int_of(trigger, "scheduled_for", 0));
+    if (ebb_value_get(trigger, "missed"))
+        ebb_jsonw_kint(w, "missed", ebb_value_int_of(trigger, "missed", 0));
+    ebb_jsonw_end(w, '}');
+}
+
+/* How the checks of the verdict were combined: names, and {"all"|"any"|"none": […], "r"}. Depth is at most
+ * EBB__HEIGHT_MAX. */
+static void write_node(struct ebb_jsonw *w, const struct ebb__eval *e, int at)
+{
+    const struct ebb__node *node = &e->nodes[at];
+
+    if (node->op == 'C') {
+        ebb_jsonw_str(w, node->name);
+        return;
+    }
+    ebb_jsonw_begin(w, '{');
+    ebb_jsonw_key(w, node->op == 'A' ? "all" : node->op == 'O' ? "any" : "none");
+    ebb_jsonw_begin(w, '[');
+    for (int i = 0; i < node->count; i++)
+        write_node(w, e, e->children[node->first + i]);
+    ebb_jsonw_end(w, ']');
+    ebb_jsonw_kstr(w, "r", ebb__truth_name(node->truth));
+    ebb_jsonw_end(w, '}');
+}
+
+static void write_trace(struct ebb_jsonw *w, const struct ebb__eval *e)
+{
+    ebb_jsonw_key(w, "checks");
+    ebb_value_write(e->checks, w);
+    if (e->node >= 0) {
+        ebb_jsonw_key(w, "expr");
+        write_node(w, e, e->node);
+    }
+    if (ebb_value_get_count(e->ranked)) {
+        ebb_jsonw_key(w, "ranked");
+        ebb_value_write(e->ranked, w);
+    }
+    if (ebb_value_get_count(e->notes)) {
+        ebb_jsonw_key(w, "notes");
+        ebb_value_write(e->notes, w);
+    }
+    if (e->dropped_notes)
+        ebb_jsonw_kint(w, "dropped_notes", e->dropped_notes);
+    if (e->dropped_checks)
+        ebb_jsonw_kint(w, "dropped_checks", e->dropped_checks);
+}
+
+static void write_guards(struct ebb_jsonw *w, const struct ebb__guards *g)
+{
+    ebb_jsonw_key(w, "guards");
+    ebb_jsonw_begin(w, '[');
+    for (size_t i = 0; i < g->count; i++) {
+        const struct ebb__guard_row *row = &g->rows[i];
+
+        ebb_jsonw_begin(w, '{');
+        ebb_jsonw_kstr(w, "n", row->name);
+        ebb_jsonw_kstr(w, "r", ebb__truth_name(row->truth));
+        if (row->has_until)
+            write_instant(w, "until", row->until_ms);
+        if (row->text[0])
+            ebb_jsonw_kstr(w, "why", row->text);
+        ebb_jsonw_end(w, '}');
+    }
+    ebb_jsonw_end(w, ']');
+}
+
+static void write_failure(struct ebb_jsonw *w, const struct ebb_err *failure)
+{
+    ebb_jsonw_key(w, "error");
+    ebb_jsonw_begin(w, '{');
+    ebb_jsonw_kstr(w, "code", ebb_error_code(failure->error));
+    ebb_jsonw_kstr(w, "message", failure->message);
+    if (failure->hint[0])
+        ebb_jsonw_kstr(w, "hint", failure->hint);
+    ebb_jsonw_end(w, '}');
+}
+
+static void write_outcome(struct ebb_jsonw *w, const struct ebb__eval *e, const struct ebb__guards *g)
+{
+    ebb_jsonw_kstr(w, "verdict", ebb_verdict_name(g->verdict));
+    ebb_jsonw_kstr(w, "by", g->by);
+    if (g->verdict == EBB_VERDICT_DEFER && g->until_ms)
+        write_instant(w, "until", g->until_ms);
+    if (!e)
+        return;
+    if (e->why[0])
+        ebb_jsonw_kstr(w, "why", e->why);
+    if (e->action) {
+        ebb_jsonw_key(w, "action");
+        ebb_value_write(e->action, w);
+    }
+}
+
+static void write_head(struct ebb_jsonw *w, const struct ebb_policy *policy, const struct ebb_decide_input *input)
+{
+    char tzdata[16];
+
+    ebb_tz_version(tzdata);
+    if (input->id)
+        ebb_jsonw_kstr(w, "id", input->id);
+    ebb_jsonw_kstr(w, "policy", ebb_policy_get_name(policy));
+    ebb_jsonw_kstr(w, "bundle", ebb_policy_get_bundle(policy));
+    ebb_jsonw_kstr(w, "engine", EBB_VERSION);
+    ebb_jsonw_kstr(w, "tzdata", tzdata);
+    write_table(w, ebb_value_get(input->facts, "table"));
+    write_instant(w, "now", input->now_ms);
+    write_trigger(w, input->trigger);
+}
+
+int ebb__record_write(const struct ebb_policy *policy, const struct ebb_decide_input *input, const struct ebb__eval *e,
+                      const struct ebb__guards *g, const struct ebb_err *failure, struct ebb_buf *out,
+                      struct ebb_err *err)
+{
+    static const char *const MODES[] = {"observe", "approve", "enforce"};
+    struct ebb_jsonw w;
+
+    ebb_jsonw_init(&w, out);
+    ebb_jsonw_begin(&w, '{');
+    write_head(&w, policy, input);
+    if (e) {
+        ebb_jsonw_key(&w, "params");
+        ebb_value_write(ebb_settings_get_params(e->settings), &w);
+        write_trace(&w, e);
+    }
+    write_guards(&w, g);
+    write_outcome(&w, e, g);
+    if (failure)
+        write_failure(&w, failure);
+    ebb_jsonw_kstr(&w, "mode", MODES[input->mode]);
+    if (e) {
+        ebb_jsonw_key(&w, "reads");
+        ebb__reads_write(&e->reads, &w);
+        ebb_jsonw_kint(&w, "gas", e->gas);
+        ebb_jsonw_kint(&w, "mem_peak", e->mem_peak);
+    }
+    ebb_jsonw_end(&w, '}');
+    return ebb_buf_check(out, "decision record", err);
+}
