@@ -47,8 +47,7 @@ static struct ebb_str canonical_scheme(struct ebb_str scheme)
 static size_t azure_service(struct ebb_str authority)
 {
     const char *at = authority.n ? memchr(authority.p, '@', authority.n) : NULL;
-    const char *end = authority.p + authority.n;
-    const char *dot = at ? memchr(at, '.', (size_t)(end - at)) : NULL;
+    const char *dot = at ? memchr(at, '.', (size_t)(authority.p + authority.n - at)) : NULL;
 
     return dot ? (size_t)(dot + 1 - authority.p) : 0;
 }

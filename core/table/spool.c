@@ -161,7 +161,8 @@ static int spill(struct ebb_spool *s, struct ebb_err *err)
     if (rc)
         return rc;
     run->at = s->file_bytes;
-    qsort_r(s->index, s->index_count, sizeof *s->index, compare, s->chunk);
+    if (s->index_count)
+        qsort_r(s->index, s->index_count, sizeof *s->index, compare, s->chunk);
     for (size_t i = 0; !rc && i < s->index_count; i++) {
         struct head h;
 
@@ -342,7 +343,8 @@ int ebb__spool_each(struct ebb_spool *s, ebb_spool_cb *cb, void *data, struct eb
 
     if (rc)
         return rc;
-    qsort_r(s->index, s->index_count, sizeof *s->index, compare, s->chunk);
+    if (s->index_count)
+        qsort_r(s->index, s->index_count, sizeof *s->index, compare, s->chunk);
     heap = calloc(s->run_count, sizeof *heap);
     if (!heap)
         return ebb_err_nomem(err);
