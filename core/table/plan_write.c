@@ -58,6 +58,8 @@ static int on_candidate(void *data, const struct ebb_plan_candidate *c, struct e
 {
     struct writer *w = data;
     struct ebb_planning *p = w->p;
+    struct ebb_plan_candidate near;
+    struct ebb_str fold;
     enum ebb_judged verdict;
     size_t from = w->out.len;
     int rc = ebb_protect_judge(p->protect, c->path, &verdict, err);
@@ -68,7 +70,10 @@ static int on_candidate(void *data, const struct ebb_plan_candidate *c, struct e
         p->summary.kept++;
         return 0;
     }
-    ebb_plan_write_candidate(&w->out, c);
+    near = *c;
+    if (ebb_protect_is_near(p->protect, c->path, &fold))
+        near.near_name = fold;
+    ebb_plan_write_candidate(&w->out, &near);
     p->summary.candidates++;
     p->summary.candidate_bytes += c->size_bytes;
     return hash_tail(w, from, err);
@@ -167,6 +172,7 @@ static int look_at_fuses(struct ebb_planning *p, struct ebb_err *err)
     const struct ebb_plan_options *o = p->options;
     const struct ebb_plan_summary *s = &p->summary;
     double share = o->max_share > 0 ? o->max_share : 0.5;
+    bool is_mismatch = false;
     int rc = 0;
 
     p->summary.status = s->candidates ? "ready" : "empty";
@@ -178,7 +184,9 @@ static int look_at_fuses(struct ebb_planning *p, struct ebb_err *err)
         rc = blow(p, "max_bytes", err);
     if (!rc && (double)s->candidates > share * (double)s->listed)
         rc = blow(p, "max_share", err);
-    if (!rc && s->reachable_listed == 0 && ebb_protect_live_files(p->protect) > 0)
+    if (!rc)
+        rc = ebb__plan_is_mismatch(p, &is_mismatch, err);
+    if (!rc && is_mismatch)
         rc = blow(p, "zero_overlap", err);
     return rc;
 }

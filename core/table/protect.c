@@ -227,6 +227,18 @@ int ebb_protect_judge(struct ebb_protect *p, struct ebb_str uri, enum ebb_judged
     return rc ? rc : ebb_protect_judge_normal(p, &loc, out, err);
 }
 
+bool ebb_protect_is_near(struct ebb_protect *p, struct ebb_str uri, struct ebb_str *fold)
+{
+    struct ebb_location loc;
+
+    if (ebb_location_split(uri.p, uri.n, &loc, NULL))
+        return false;
+    ebb_buf_reset(&p->scratch);
+    if (ebb_path_normalise(loc.path, &p->scratch, NULL))
+        return false;
+    return ebb_reach_set_is_near(p->own, ebb_buf_str(&p->scratch), fold);
+}
+
 const struct ebb_table *ebb_protect_table(const struct ebb_protect *p)
 {
     return p->table;

@@ -43,6 +43,8 @@ int ebb_protect_judge(struct ebb_protect *protect, struct ebb_str uri, enum ebb_
 /* The same for a location whose path is normal already: the hot path of a listing. */
 int ebb_protect_judge_normal(struct ebb_protect *protect, const struct ebb_location *normal, enum ebb_judged *out,
                              struct ebb_err *err);
+/* Whether the table has a name that differs from this free one only by encoding, case or accents; fold gets what they share (borrowed until the next call). */
+bool ebb_protect_is_near(struct ebb_protect *protect, struct ebb_str uri, struct ebb_str *fold);
 /* The current state of the table (changes with refresh; borrowed). */
 const struct ebb_table *ebb_protect_table(const struct ebb_protect *protect);
 /* "full", "metadata" or "none" (orphan-removal 2.5). */

@@ -57,6 +57,8 @@ int ebb_reach_set_match(struct ebb_reach_set *set, const struct ebb_location *li
 /* The same for a path that is known to be normal: no check, no error. */
 enum ebb_match ebb_reach_set_match_normal(struct ebb_reach_set *set, const struct ebb_location *listed,
                                           struct ebb_buf *conflict);
+/* Whether a reachable name, under any prefix, has the same fold (base/fold.h) as this path, which is not reachable itself. *fold is borrowed until the next call. */
+bool ebb_reach_set_is_near(struct ebb_reach_set *set, struct ebb_str normal_path, struct ebb_str *fold);
 /* Make room for about this many names at once. */
 void ebb_reach_set_reserve(struct ebb_reach_set *set, int64_t names_count);
 

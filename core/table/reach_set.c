@@ -10,6 +10,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/fold.h"
+
 #define PREFIX_MAX 256
 #define PREFIX_BYTES 512
 
@@ -32,12 +34,13 @@ struct ebb_reach_set {
     uint64_t seed;
     uint64_t *slots;
     size_t cap; /* a power of two, or 0 */
-    size_t count;
+    size_t count; /* names */
+    size_t used;  /* slots: names and folds */
     struct prefix *prefixes;
     size_t prefix_count;
     size_t last_prefix;
     struct listed_view view;
-    struct ebb_buf scratch;
+    struct ebb_buf scratch, fold;
 };
 
 int ebb_reach_set_new(const struct ebb_prefix_rules *rules, uint64_t seed, struct ebb_reach_set **out, struct ebb_err *err)
@@ -50,6 +53,7 @@ int ebb_reach_set_new(const struct ebb_prefix_rules *rules, uint64_t seed, struc
     set->seed = seed;
     set->prefixes = calloc(PREFIX_MAX, sizeof *set->prefixes);
     ebb_buf_init(&set->scratch, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&set->fold, 2 * EBB_LOCATION_MAX_BYTES);
     if (!set->prefixes) {
         free(set);
         return ebb_err_nomem(err);
@@ -63,6 +67,7 @@ void ebb_reach_set_free(struct ebb_reach_set *set)
     if (!set)
         return;
     ebb_buf_fini(&set->scratch);
+    ebb_buf_fini(&set->fold);
     free(set->prefixes);
     free(set->slots);
     free(set);
@@ -174,13 +179,44 @@ static int intern(struct ebb_reach_set *set, const struct ebb_location *loc, siz
     return 0;
 }
 
+static int add_slot(struct ebb_reach_set *set, size_t prefix, struct ebb_str path, bool *is_new, struct ebb_err *err)
+{
+    if (set->used + 1 > set->cap / 8 * 7 && !resize(set, set->cap ? set->cap * 2 : 1024))
+        return ebb_err_nomem(err);
+    *is_new = put_slot(set->slots, set->cap, fingerprint(set, prefix, path));
+    set->used += *is_new;
+    return 0;
+}
+
+/* A name is kept beside its fold, if that is another; folds have a prefix of their own. */
 static int add_name(struct ebb_reach_set *set, size_t prefix, struct ebb_str normal, struct ebb_err *err)
 {
-    if (set->count + 1 > set->cap / 8 * 7 && !resize(set, set->cap ? set->cap * 2 : 1024))
-        return ebb_err_nomem(err);
-    if (put_slot(set->slots, set->cap, fingerprint(set, prefix, normal)))
-        set->count++;
-    return 0;
+    bool is_new;
+    int rc = add_slot(set, prefix, normal, &is_new, err);
+
+    if (rc || !is_new)
+        return rc;
+    set->count++;
+    if (ebb_path_is_folded(normal))
+        return 0;
+    ebb_buf_reset(&set->fold);
+    ebb_path_fold(normal, &set->fold);
+    return set->fold.bad ? 0 : add_slot(set, PREFIX_MAX, ebb_buf_str(&set->fold), &is_new, err);
+}
+
+bool ebb_reach_set_is_near(struct ebb_reach_set *set, struct ebb_str normal_path, struct ebb_str *fold)
+{
+    bool found = false;
+
+    ebb_buf_reset(&set->fold);
+    ebb_path_fold(normal_path, &set->fold);
+    *fold = ebb_buf_str(&set->fold);
+    if (set->fold.bad)
+        return false;
+    found = has_slot(set, fingerprint(set, PREFIX_MAX, *fold));
+    for (size_t i = 0; !found && i < set->prefix_count; i++)
+        found = has_slot(set, fingerprint(set, i, *fold));
+    return found;
 }
 
 static int normal_of(struct ebb_reach_set *set, struct ebb_str path, struct ebb_str *out, struct ebb_err *err)
