@@ -52,6 +52,10 @@ int ebb__plan_check_foreign(struct ebb_planning *p, const struct ebb_listed *fil
 int ebb__plan_find_flink(struct ebb_planning *p, struct ebb_err *err);
 int ebb__plan_protect_flink(struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err);
 bool ebb__plan_is_flink(const struct ebb_planning *p, struct ebb_str dir, struct ebb_str name);
+/* Every reachable name of the table alone, as its metadata has it now. */
+int ebb__plan_each_name(const struct ebb_planning *p, ebb_reach_cb *cb, void *data, struct ebb_err *err);
+/* plan_overlap.c: nothing that was listed is reachable, and not all files of the table are seen to lie elsewhere (fuse zero_overlap). */
+int ebb__plan_is_mismatch(const struct ebb_planning *p, bool *out, struct ebb_err *err);
 /* plan_write.c: fuses, file, record. */
 int ebb__plan_write(struct ebb_planning *p, const struct ebb_protect_options *protect, char **file, struct ebb_err *err);
 

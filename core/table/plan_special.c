@@ -10,6 +10,19 @@
 #include "format/manifest.h"
 #include "table/plan_priv.h"
 
+int ebb__plan_each_name(const struct ebb_planning *p, ebb_reach_cb *cb, void *data, struct ebb_err *err)
+{
+    const struct ebb_protect_options *protect = &p->options->protect;
+    struct ebb_reach_options options = {protect->keep_deleted_entries};
+    struct ebb_reach_reader *reader = NULL;
+    int rc = ebb_reach_reader_new(p->site, &options, &reader, err);
+
+    if (!rc)
+        rc = ebb_reach_reader_walk(reader, ebb_protect_table(p->protect), &protect->read_also, cb, data, NULL, err);
+    ebb_reach_reader_free(reader);
+    return rc;
+}
+
 /* ---- links ---- */
 
 struct link_use {
@@ -82,7 +95,6 @@ static int on_reachable(void *data, enum ebb_reach_kind kind, struct ebb_str nam
 
 int ebb__plan_resolve_links(struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err)
 {
-    struct ebb_reach_options options = {p->options->protect.keep_deleted_entries};
     struct link_use u;
     int rc;
 
@@ -91,7 +103,7 @@ int ebb__plan_resolve_links(struct ebb_planning *p, struct ebb_place *place, str
     u.p = p;
     u.place = place;
     ebb_buf_init(&u.normal, 2 * EBB_LOCATION_MAX_BYTES);
-    rc = ebb_reach_walk(p->site, ebb_protect_table(p->protect), &options, on_reachable, &u, NULL, err);
+    rc = ebb__plan_each_name(p, on_reachable, &u, err);
     ebb_buf_fini(&u.normal);
     return rc;
 }

@@ -12,7 +12,6 @@ import avro.schema
 import snappy
 import zstandard
 
-warnings.simplefilter("ignore")  # logical types that the library does not know
 MAGIC = b"Obj\x01"
 _schemas = {}
 
@@ -89,7 +88,9 @@ def _schema(text):
     if text not in _schemas:
         if len(_schemas) > 4000:
             _schemas.clear()
-        _schemas[text] = avro.schema.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # logical types that the library does not know
+            _schemas[text] = avro.schema.parse(text)
     return _schemas[text]
 
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyIceberg as a second reader. It lives in a virtual environment: EBB_VENV, else .venv in the checkout, made by
+
+    python3 -m venv .venv && .venv/bin/pip install -r tests/requirements.txt
+
+Where it is missing its checks are left out, and counted as failures when CI=true."""
+
+import json
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def python():
+    """The interpreter that has PyIceberg, or None."""
+    for folder in (os.environ.get("EBB_VENV"), os.path.join(ROOT, ".venv")):
+        name = os.path.join(folder or "/nowhere", "bin", "python")
+        if os.path.exists(name) and subprocess.run([name, "-c", "import pyiceberg, pyarrow"], capture_output=True).returncode == 0:
+            return name
+    return None
+
+
+def is_wanted():
+    return os.environ.get("CI", "").lower() == "true"
+
+
+def read(interpreter, jobs):
+    """[{snapshot id: digest of the rows} or {"unreadable": why}] for [{"metadata": uri, "maps": {prefix: folder}}]."""
+    done = subprocess.run(
+        [interpreter, "read_tables.py"], input=json.dumps(jobs).encode(), capture_output=True, cwd=HERE, check=False, timeout=600
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode("utf-8", "replace")[-2000:])
+    return json.loads(done.stdout)
