@@ -8,6 +8,8 @@
 #include "engine/number_priv.h"
 #include "engine/policy_priv.h"
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 static int wrong(const struct ebb_value *written, const char *type, struct ebb_err *err)
 {
     const char *text = ebb_value_get_str(written);
@@ -238,7 +240,7 @@ void ebb__params_check(struct ebb__checker *c, const struct ebb_value *params)
 
         snprintf(path, sizeof path, "params.%.80s", name);
         if (!is_param_name(name))
-            ebb__checker_fail(c, path, 0, NULL, "a name is [a-z][a-z0-9_]*");
+            ebb__checker_fail(c, path, 0, NULL, "a name is made of letters, digits and _");
         c->has_failed = false;
         ebb__schema_check(c, path, 0, definition, RULES, sizeof RULES / sizeof *RULES);
         if (!c->has_failed)

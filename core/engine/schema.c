@@ -132,6 +132,13 @@ static void check_bounds(struct ebb__checker *c, const char *path, int line, con
         ebb__checker_fail(c, path, line, NULL, "not between %g and %g", rule->min, rule->max);
 }
 
+static bool has_nul(const struct ebb_value *v)
+{
+    struct ebb_str s = ebb_value_get_bytes(v);
+
+    return s.n && memchr(s.p, '\0', s.n);
+}
+
 static void check_texts(struct ebb__checker *c, const char *path, int line, const struct ebb_value *v)
 {
     size_t count = ebb_value_get_count(v);
@@ -148,6 +155,8 @@ static void check_texts(struct ebb__checker *c, const char *path, int line, cons
         if (!ebb_value_get_str(ebb_value_get_at(v, i)))
             ebb__checker_fail(c, path, line, NULL, "item %zu is a %s, not a text", i + 1,
                               ebb_value_kind_name(ebb_value_get_kind(ebb_value_get_at(v, i))));
+        else if (has_nul(ebb_value_get_at(v, i)))
+            ebb__checker_fail(c, path, line, NULL, "item %zu holds a NUL byte", i + 1);
 }
 
 /* An empty Lua table is a map and serves as an empty list too. */
@@ -234,7 +243,9 @@ static void check_kind(struct ebb__checker *c, const char *path, int line, const
 {
     switch (rule->type) {
     case EBB__TYPE_TEXT:
-        if (rule->choices && !ebb__is_choice(rule->choices, '|', ebb_value_get_str(v)))
+        if (has_nul(v))
+            ebb__checker_fail(c, path, line, NULL, "holds a NUL byte");
+        else if (rule->choices && !ebb__is_choice(rule->choices, '|', ebb_value_get_str(v)))
             ebb__checker_fail(c, path, line, NULL, "\"%.40s\" is none of %s", ebb_value_get_str(v), rule->choices);
         break;
     case EBB__TYPE_INTEGER:
