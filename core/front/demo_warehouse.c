@@ -17,7 +17,14 @@ struct making {
     const char *from, *to;
     struct ebb_strs young;
     int64_t now_ms;
+    bool compares; /* instead of copying */
+    int64_t same, other;
 };
+
+static int64_t time_of(const struct making *m, const char *name)
+{
+    return ebb_strs_has(&m->young, name + 3) ? m->now_ms : m->now_ms - OLD_MS; /* name begins with "wh/" */
+}
 
 static int join(struct ebb_buf *out, const char *a, const char *b, const char *c, struct ebb_err *err)
 {
@@ -30,7 +37,9 @@ static int set_time(const char *path, int64_t ms, struct ebb_err *err)
 {
     struct timespec times[2] = {{ms / 1000, (ms % 1000) * 1000000}, {ms / 1000, (ms % 1000) * 1000000}};
 
-    return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) ? ebb_err_errno(err, errno, "%s: setting its time", path) : 0;
+    return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW)
+               ? ebb_err_errno(err, errno, "%s: setting its time", path)
+               : 0;
 }
 
 static int write_file(const char *path, const struct ebb_buf *bytes, struct ebb_err *err)
@@ -69,15 +78,48 @@ static int copy_file(const struct making *m, const char *name, struct ebb_err *e
     if (!rc)
         rc = write_file(ebb_buf_cstr(&to), &bytes, err);
     if (!rc && !strncmp(name, "wh/", 3))
-        rc = set_time(ebb_buf_cstr(&to), ebb_strs_has(&m->young, name + 3) ? m->now_ms : m->now_ms - OLD_MS, err);
+        rc = set_time(ebb_buf_cstr(&to), time_of(m, name), err);
     ebb_buf_fini(&from);
     ebb_buf_fini(&to);
     ebb_buf_fini(&bytes);
     return rc;
 }
 
-/* Copy one entry: a file at once, a folder by adding its entries to the work list. */
-static int copy_entry(const struct making *m, struct ebb_strs *work, const char *name, struct ebb_err *err)
+static int compare_file(struct making *m, const char *name, struct ebb_err *err)
+{
+    struct ebb_buf from, to, a, b;
+    struct stat st;
+    bool same = false;
+    int rc;
+
+    ebb_buf_init(&from, 65536);
+    ebb_buf_init(&to, 65536);
+    ebb_buf_init(&a, FILE_MAX);
+    ebb_buf_init(&b, FILE_MAX);
+    rc = join(&from, m->from, name, "", err);
+    if (!rc)
+        rc = join(&to, m->to, name, "", err);
+    if (!rc)
+        rc = ebb_file_read(ebb_buf_cstr(&from), &a, err);
+    if (!rc && !stat(ebb_buf_cstr(&to), &st) && !ebb_file_read(ebb_buf_cstr(&to), &b, NULL))
+        same = ebb_str_is_equal(ebb_buf_str(&a), ebb_buf_str(&b)) &&
+               (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 == time_of(m, name);
+    m->same += same;
+    m->other += !same;
+    ebb_buf_fini(&from);
+    ebb_buf_fini(&to);
+    ebb_buf_fini(&a);
+    ebb_buf_fini(&b);
+    return rc;
+}
+
+static int take_file(struct making *m, const char *name, struct ebb_err *err)
+{
+    return m->compares ? compare_file(m, name, err) : copy_file(m, name, err);
+}
+
+/* Take one entry: a file at once, a folder by adding its entries to the work list. */
+static int take_entry(struct making *m, struct ebb_strs *work, const char *name, struct ebb_err *err)
 {
     struct ebb_buf path;
     struct dirent *e;
@@ -88,12 +130,14 @@ static int copy_entry(const struct making *m, struct ebb_strs *work, const char 
     rc = join(&path, m->from, name, "", err);
     d = rc ? NULL : opendir(ebb_buf_cstr(&path));
     if (!d) {
-        rc = rc ? rc : errno == ENOTDIR ? copy_file(m, name, err) : ebb_err_errno(err, errno, "%s: opening it", ebb_buf_cstr(&path));
+        rc = rc                 ? rc
+             : errno == ENOTDIR ? copy_file(m, name, err)
+                                : ebb_err_errno(err, errno, "%s: opening it", ebb_buf_cstr(&path));
         ebb_buf_fini(&path);
         return rc;
     }
     rc = join(&path, m->to, name, "", err);
-    if (!rc && mkdir(ebb_buf_cstr(&path), 0755))
+    if (!rc && !m->compares && mkdir(ebb_buf_cstr(&path), 0755))
         rc = ebb_err_errno(err, errno, "%s: making it", ebb_buf_cstr(&path));
     while (!rc && (e = readdir(d)) != NULL) {
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
@@ -107,7 +151,7 @@ static int copy_entry(const struct making *m, struct ebb_strs *work, const char 
     return rc;
 }
 
-static int copy_tree(const struct making *m, const char *name, struct ebb_err *err)
+static int take_tree(struct making *m, const char *name, struct ebb_err *err)
 {
     struct ebb_strs work;
     int rc;
@@ -115,7 +159,7 @@ static int copy_tree(const struct making *m, const char *name, struct ebb_err *e
     ebb_strs_init(&work);
     rc = ebb_strs_add(&work, name, err);
     for (size_t i = 0; !rc && i < work.count; i++)
-        rc = copy_entry(m, &work, work.items[i], err);
+        rc = take_entry(m, &work, work.items[i], err);
     ebb_strs_fini(&work);
     return rc;
 }
@@ -141,16 +185,18 @@ static int read_young(struct making *m, struct ebb_err *err)
 
 static int write_config(const char *to, struct ebb_err *err)
 {
-    static const char TEXT[] = "-- Made by ebb demo.\n"
-                               "return {\n"
-                               "  catalogs = {\n"
-                               "    lake   = { type = \"sqlite\", path = \"./catalog.db\" },\n"
-                               "    hadoop = { type = \"directory\", path = \"./wh/c06-table-stats\" },\n"
-                               "  },\n"
-                               "  locations = { [\"file:/ebb\"] = \".\" },   -- where the tables' URIs are reachable here\n"
-                               "  policies  = \"./policies\",\n"
-                               "  bind      = { { policy = \"iceberg-orphan-file-removal\", tables = { \"lake.**\", \"hadoop.**\" }, mode = \"enforce\" } },\n"
-                               "}\n";
+    static const char TEXT[] =
+        "-- Made by ebb demo.\n"
+        "return {\n"
+        "  catalogs = {\n"
+        "    lake   = { type = \"sqlite\", path = \"./catalog.db\" },\n"
+        "    hadoop = { type = \"directory\", path = \"./wh/c06-table-stats\" },\n"
+        "  },\n"
+        "  locations = { [\"file:/ebb\"] = \".\" },   -- where the tables' URIs are reachable here\n"
+        "  policies  = \"./policies\",\n"
+        "  bind      = { { policy = \"iceberg-orphan-file-removal\", tables = { \"lake.**\", \"hadoop.**\" }, mode = "
+        "\"enforce\" } },\n"
+        "}\n";
     struct ebb_buf path;
     int rc;
 
@@ -206,19 +252,32 @@ static int check_target(const char *to, struct ebb_err *err)
 
 int ebb_demo_warehouse_make(const char *from, const char *policies, const char *to, int64_t now_ms, struct ebb_err *err)
 {
-    struct making m = {from, to, {NULL, 0, 0}, now_ms};
+    struct making m = {from, to, {NULL, 0, 0}, now_ms, false, 0, 0};
     int rc = check_target(to, err);
 
     if (!rc)
         rc = read_young(&m, err);
     if (!rc)
-        rc = copy_tree(&m, "wh", err);
+        rc = take_tree(&m, "wh", err);
     if (!rc)
-        rc = copy_tree(&m, "catalog.db", err);
+        rc = take_tree(&m, "catalog.db", err);
     if (!rc)
         rc = copy_policy(policies, to, err);
     if (!rc)
         rc = write_config(to, err);
     ebb_strs_fini(&m.young);
+    return rc;
+}
+
+int ebb_demo_warehouse_compare(const char *from, const char *to, int64_t now_ms, int64_t *same, int64_t *other, struct ebb_err *err)
+{
+    struct making m = {from, to, {NULL, 0, 0}, now_ms, true, 0, 0};
+    int rc = read_young(&m, err);
+
+    if (!rc)
+        rc = take_tree(&m, "wh", err);
+    ebb_strs_fini(&m.young);
+    *same = m.same;
+    *other = m.other;
     return rc;
 }
