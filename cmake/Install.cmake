@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake --install: the program, libebb, its header and pkg-config file, the Lua module, scripts, policies, man page and completions.
+# The pkg-config file finds its prefix from where it lies: `cmake --install --prefix` may choose another.
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/ebb.pc.in ${PROJECT_BINARY_DIR}/ebb.pc @ONLY)
 
 set(installed_targets ebb_shared ebb_static)
