@@ -17,13 +17,12 @@ static bool may_colour(void)
     return isatty(STDOUT_FILENO) && !(none && none[0]) && !(term && !strcmp(term, "dumb"));
 }
 
-int ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled)
+void ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled)
 {
     memset(cli, 0, sizeof *cli);
     ebb_buf_init(&cli->out, OUT_MAX_BYTES);
     cli->has_colour = may_colour();
     cli->cancelled = cancelled;
-    return 0;
 }
 
 void ebb_cli_fini(struct ebb_cli *cli)

@@ -26,7 +26,7 @@ struct ebb_cli {
     const char *phase;
 };
 
-int ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled);
+void ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled);
 void ebb_cli_fini(struct ebb_cli *cli);
 
 /* Open configuration and, unless without_store, state; then connect with --map and recorded maps (NULL none). Errors of

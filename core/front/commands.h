@@ -7,7 +7,28 @@
 
 #include "front/command.h"
 
+extern const struct ebb_command ebb_command_tables;
 extern const struct ebb_command ebb_command_plan;
+extern const struct ebb_command ebb_command_show;
+extern const struct ebb_command ebb_command_diff;
+extern const struct ebb_command ebb_command_apply;
+extern const struct ebb_command ebb_command_restore;
+extern const struct ebb_command ebb_command_purge;
+extern const struct ebb_command ebb_command_verify;
+extern const struct ebb_command ebb_command_runs;
+extern const struct ebb_command ebb_command_plans;
+extern const struct ebb_command ebb_command_decisions;
+extern const struct ebb_command ebb_command_explain;
+extern const struct ebb_command ebb_command_check;
+extern const struct ebb_command ebb_command_manifest;
+extern const struct ebb_command ebb_command_decide;
+extern const struct ebb_command ebb_command_run;
+extern const struct ebb_command ebb_command_job;
+extern const struct ebb_command ebb_command_sql;
+extern const struct ebb_command ebb_command_demo;
 extern const struct ebb_command ebb_command_help;
+extern const struct ebb_command ebb_command_man;
+extern const struct ebb_command ebb_command_bash;
+extern const struct ebb_command ebb_command_zsh;
 
 #endif

@@ -3,37 +3,13 @@
  * The program `ebb`.
  */
 #include <fcntl.h>
-#include <lua.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "engine/lua_version.h"
 #include "front/cli.h"
 #include "front/help.h"
-
-/* The one variable that a signal handler reaches. */
-static atomic_bool interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
-
-/* The first signal asks to stop; the second one kills: the journal knows what was done. */
-static void watch_signals(void)
-{
-    struct sigaction action;
-
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    memset(&action, 0, sizeof action);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, NULL);
-}
+#include "front/signals.h"
 
 /* A closed standard descriptor must not be given to a file that is opened later. Writing to this one fails, as it
  * should. */
@@ -47,8 +23,7 @@ static bool hold_descriptors(void)
 
 static int print_version(struct ebb_cli *cli)
 {
-    ebb_buf_printf(&cli->out, "ebb %s\nLua %s.%s.%s\nSQLite %s\n", EBB_VERSION, LUA_VERSION_MAJOR, LUA_VERSION_MINOR,
-                   LUA_VERSION_RELEASE, sqlite3_libversion());
+    ebb_buf_printf(&cli->out, "ebb %s\nLua %s\nSQLite %s\n", EBB_VERSION, ebb_lua_version(), sqlite3_libversion());
     return 0;
 }
 
@@ -68,15 +43,17 @@ static int run(struct ebb_cli *cli, int argc, char **argv, struct ebb_err *err)
 int main(int argc, char **argv)
 {
     struct ebb_err err = {EBB_OK, false, "", ""}, out_err = {EBB_OK, false, "", ""};
+    atomic_bool interrupted = false;
     struct ebb_cli cli;
     int rc, status;
 
     if (!hold_descriptors())
         return 3;
-    watch_signals();
     ebb_cli_init(&cli, &interrupted);
     cli.is_json = ebb_args_wants_json(argc, argv);
-    rc = run(&cli, argc, argv, &err);
+    rc = ebb_signals_watch(&interrupted, &err);
+    if (!rc)
+        rc = run(&cli, argc, argv, &err);
     status = rc ? ebb_error_exit((enum ebb_error) - rc) : cli.exit_status;
     if (ebb_cli_flush(&cli, &out_err) && (!rc || err.error == EBB_OK)) {
         err = out_err;

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "front/cli.h"
 #include "front/commands.h"
+#include "front/plan_print.h"
 #include "front/print.h"
 #include "front/tables.h"
 
@@ -108,36 +109,6 @@ static void print_json(struct ebb_cli *cli, const struct ebb_plan_result *r)
     ebb_buf_putc(&cli->out, '\n');
 }
 
-static void print_status(struct ebb_cli *cli, const struct ebb_plan_result *r)
-{
-    const struct ebb_plan_summary *s = &r->summary;
-    bool is_held = !strcmp(s->status, "held");
-
-    ebb_print_name(&cli->out, "status");
-    ebb_print_word(cli, is_held ? EBB_PRINT_RED : EBB_PRINT_GREEN, s->status);
-    for (size_t i = 0; i < s->held_by.count; i++)
-        ebb_buf_printf(&cli->out, "%s%s", i ? ", " : " by ", s->held_by.items[i]);
-    ebb_buf_putc(&cli->out, '\n');
-}
-
-static void print_counts(struct ebb_buf *out, const struct ebb_plan_summary *s)
-{
-    ebb_print_count_field(out, "listed", s->listed);
-    ebb_print_count_field(out, "reachable", s->reachable);
-    ebb_print_count_field(out, "of them listed", s->reachable_listed);
-    ebb_print_count_field(out, "too young", s->too_young);
-    ebb_print_count_field(out, "hidden", s->hidden);
-    if (s->kept)
-        ebb_print_count_field(out, "kept", s->kept);
-    if (s->links)
-        ebb_print_count_field(out, "links", s->links);
-    if (s->mounts)
-        ebb_print_count_field(out, "mounts", s->mounts);
-    ebb_print_name(out, "candidates");
-    ebb_print_files(out, s->candidates, s->candidate_bytes);
-    ebb_buf_putc(out, '\n');
-}
-
 static void print_next(struct ebb_cli *cli, const struct ebb_plan_result *r)
 {
     const struct ebb_plan_summary *s = &r->summary;
@@ -169,8 +140,7 @@ static void print_people(struct ebb_cli *cli, const struct ebb_plan_result *r)
     ebb_print_time(out, r->cutoff_ms);
     ebb_buf_putc(out, '\n');
     ebb_print_field(out, "ownership", r->ownership);
-    print_counts(out, &r->summary);
-    print_status(cli, r);
+    ebb_plan_print_counts(cli, &r->summary);
     ebb_print_field(out, "file", r->file);
     print_next(cli, r);
 }

@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 
-#define NAME_COLUMN 16
+#define NAME_COLUMN 18
 #define NOTES_MAX 20
 
 void ebb_print_count(struct ebb_buf *out, int64_t n)

@@ -24,7 +24,8 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
     if (ebb_site_is_cancelled(ebb_cli_site(e->cli)))
         return ebb_err_set(err, EBB_ECANCELLED, "tables: interrupted");
     ebb_buf_init(&name, EBB_LOCATION_MAX_BYTES);
-    ebb_buf_printf(&name, "%s.%s.%s", ref->catalog, ref->namespace_, ref->name);
+    ebb_buf_printf(&name, "%s.%s%s%s", ref->catalog, ref->namespace_ ? ref->namespace_ : "",
+                   ref->namespace_ && ref->namespace_[0] ? "." : "", ref->name);
     rc = ebb_buf_check(&name, "table name", err);
     if (!rc && (!e->glob || ebb_table_glob_is_match(e->glob, ebb_buf_cstr(&name))))
         rc = e->cb(e->data, ebb_buf_cstr(&name), ref, err);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "front/decision_print.h"
+
+#include "front/print.h"
+
+#define CHECK_COLUMN 34
+
+void ebb_decision_print_value(struct ebb_buf *out, const struct ebb_value *value)
+{
+    struct ebb_jsonw w;
+    struct ebb_buf json;
+
+    if (ebb_value_get_str(value)) {
+        ebb_print_text(out, ebb_value_get_str(value));
+        return;
+    }
+    ebb_buf_init(&json, (size_t)1 << 20);
+    ebb_jsonw_init(&w, &json);
+    ebb_value_write(value, &w);
+    ebb_print_text(out, ebb_buf_cstr(&json));
+    ebb_buf_fini(&json);
+}
+
+static enum ebb_print_colour colour_of(const char *word)
+{
+    if (!strcmp(word, "true") || !strcmp(word, "run") || !strcmp(word, "skip"))
+        return EBB_PRINT_GREEN;
+    return !strcmp(word, "unknown") || !strcmp(word, "defer") ? EBB_PRINT_YELLOW : EBB_PRINT_RED;
+}
+
+static void print_result(struct ebb_cli *cli, const struct ebb_value *row)
+{
+    const char *result = ebb_value_text_of(row, "r");
+
+    result = result ? result : "unknown";
+    ebb_print_word(cli, !strcmp(result, "false") ? EBB_PRINT_YELLOW : colour_of(result), result);
+}
+
+/* "many_snapshots    false   37 >= 500" */
+static void print_check(struct ebb_cli *cli, const struct ebb_value *row)
+{
+    struct ebb_buf *out = &cli->out;
+    size_t start = out->len;
+
+    ebb_buf_puts(out, "    ");
+    ebb_print_text(out, ebb_value_text_of(row, "n"));
+    if (ebb_value_get(row, "key")) {
+        ebb_buf_puts(out, " of ");
+        ebb_decision_print_value(out, ebb_value_get(row, "key"));
+    }
+    ebb_print_pad(out, start, CHECK_COLUMN);
+    print_result(cli, row);
+    if (ebb_value_get(row, "op")) {
+        ebb_buf_puts(out, "  ");
+        ebb_decision_print_value(out, ebb_value_get(row, "a"));
+        ebb_buf_puts(out, " ");
+        ebb_print_text(out, ebb_value_text_of(row, "op"));
+        ebb_buf_puts(out, " ");
+        ebb_decision_print_value(out, ebb_value_get(row, "b"));
+    }
+    ebb_buf_putc(out, '\n');
+}
+
+static void print_guard(struct ebb_cli *cli, const struct ebb_value *row)
+{
+    struct ebb_buf *out = &cli->out;
+    size_t start = out->len;
+
+    ebb_buf_puts(out, "    ");
+    ebb_print_text(out, ebb_value_text_of(row, "n"));
+    ebb_print_pad(out, start, CHECK_COLUMN);
+    print_result(cli, row);
+    if (ebb_value_text_of(row, "why")) {
+        ebb_buf_puts(out, "  ");
+        ebb_print_text(out, ebb_value_text_of(row, "why"));
+    }
+    if (ebb_value_text_of(row, "until")) {
+        ebb_buf_puts(out, "  until ");
+        ebb_print_text(out, ebb_value_text_of(row, "until"));
+    }
+    ebb_buf_putc(out, '\n');
+}
+
+static void print_rows(struct ebb_cli *cli, const struct ebb_value *record, const char *key,
+                       void (*print)(struct ebb_cli *, const struct ebb_value *))
+{
+    const struct ebb_value *list = ebb_value_get(record, key);
+
+    if (!ebb_value_get_count(list))
+        return;
+    ebb_buf_printf(&cli->out, "  %s\n", key);
+    for (size_t i = 0; i < ebb_value_get_count(list); i++)
+        print(cli, ebb_value_get_at(list, i));
+}
+
+static void print_member(struct ebb_buf *out, const struct ebb_value *record, const char *key)
+{
+    const struct ebb_value *value = ebb_value_get(record, key);
+
+    if (!value)
+        return;
+    ebb_print_name(out, key);
+    ebb_decision_print_value(out, value);
+    ebb_buf_putc(out, '\n');
+}
+
+static void print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
+{
+    const char *verdict = ebb_value_text_of(record, "verdict"), *by = ebb_value_text_of(record, "by");
+
+    ebb_print_name(&cli->out, "verdict");
+    ebb_print_word(cli, colour_of(verdict ? verdict : ""), verdict ? verdict : "none");
+    if (by) {
+        ebb_buf_puts(&cli->out, " by ");
+        ebb_print_text(&cli->out, by);
+    }
+    ebb_buf_putc(&cli->out, '\n');
+}
+
+void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record)
+{
+    static const char *const BEFORE[] = {"policy", "table", "mode", "now"};
+    static const char *const AFTER[] = {"until", "why", "action", "notes", "error"};
+    struct ebb_buf *out = &cli->out;
+
+    ebb_buf_puts(out, "decision ");
+    ebb_print_text(out, ebb_value_text_of(record, "id"));
+    ebb_buf_putc(out, '\n');
+    for (size_t i = 0; i < sizeof BEFORE / sizeof BEFORE[0]; i++)
+        print_member(out, record, BEFORE[i]);
+    if (ebb_value_text_of(ebb_value_get(record, "trigger"), "kind"))
+        ebb_print_field(out, "trigger", ebb_value_text_of(ebb_value_get(record, "trigger"), "kind"));
+    print_verdict(cli, record);
+    for (size_t i = 0; i < sizeof AFTER / sizeof AFTER[0]; i++)
+        print_member(out, record, AFTER[i]);
+    print_rows(cli, record, "checks", print_check);
+    print_rows(cli, record, "guards", print_guard);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "front/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fill_set(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+static void *watch(void *data)
+{
+    atomic_bool *interrupted = data;
+    sigset_t set;
+    int number;
+
+    fill_set(&set);
+    while (sigwait(&set, &number) == 0) {
+        if (atomic_exchange(interrupted, true)) {
+            signal(number, SIG_DFL);
+            pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+            raise(number);
+        }
+    }
+    return NULL;
+}
+
+int ebb_signals_watch(atomic_bool *interrupted, struct ebb_err *err)
+{
+    struct sigaction ignore;
+    pthread_t thread;
+    sigset_t set;
+
+    memset(&ignore, 0, sizeof ignore);
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignore, NULL);
+    fill_set(&set);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) || pthread_create(&thread, NULL, watch, interrupted))
+        return ebb_err_set(err, EBB_EINTERNAL, "signals: can't be watched");
+    pthread_detach(thread);
+    return 0;
+}
