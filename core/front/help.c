@@ -8,20 +8,20 @@
 
 #define OPTION_COLUMN 30
 #define COMMAND_COLUMN 27
-#define WIDTH 78
+#define WIDTH 80
 
-/* Words of a paragraph, broken at WIDTH. */
-static void wrap(struct ebb_buf *out, const char *text)
+/* Words of a paragraph, broken at WIDTH; `column` is where it stands and where its further lines begin. */
+static void wrap(struct ebb_buf *out, const char *text, size_t column)
 {
-    size_t used = 0;
+    size_t used = column;
 
     while (*text) {
         size_t n = strcspn(text, " ");
 
-        if (used > 0 && used + 1 + n > WIDTH) {
-            ebb_buf_putc(out, '\n');
-            used = 0;
-        } else if (used > 0) {
+        if (used > column && used + 1 + n > WIDTH) {
+            ebb_buf_printf(out, "\n%*s", (int)column, "");
+            used = column;
+        } else if (used > column) {
             ebb_buf_putc(out, ' ');
             used++;
         }
@@ -31,6 +31,16 @@ static void wrap(struct ebb_buf *out, const char *text)
         text += strspn(text, " ");
     }
     ebb_buf_putc(out, '\n');
+}
+
+/* Characters, not bytes, since `start`. */
+static size_t width_since(const struct ebb_buf *out, size_t start)
+{
+    size_t n = 0;
+
+    for (size_t i = start; i < out->len; i++)
+        n += ((unsigned char)out->data[i] & 0xC0) != 0x80;
+    return n;
 }
 
 static void print_option(struct ebb_buf *out, const struct ebb_option *o)
@@ -45,9 +55,11 @@ static void print_option(struct ebb_buf *out, const struct ebb_option *o)
         ebb_buf_printf(out, " %s", o->choices ? o->choices : o->value);
     if (o->repeats)
         ebb_buf_puts(out, "…");
-    ebb_print_pad(out, start, OPTION_COLUMN);
-    ebb_buf_puts(out, o->help);
-    ebb_buf_putc(out, '\n');
+    if (width_since(out, start) + 1 > OPTION_COLUMN)
+        ebb_buf_printf(out, "\n%*s", OPTION_COLUMN, "");
+    else
+        ebb_print_pad(out, start, OPTION_COLUMN);
+    wrap(out, o->help, OPTION_COLUMN);
 }
 
 static void print_options(struct ebb_buf *out, const char *title, const struct ebb_option *list)
@@ -80,7 +92,7 @@ static void print_command(struct ebb_buf *out, const struct ebb_command *c)
                    c->summary + 1);
     if (c->about) {
         ebb_buf_putc(out, '\n');
-        wrap(out, c->about);
+        wrap(out, c->about, 0);
     }
     if (has_options)
         ebb_buf_puts(out, "\nOptions:\n");
