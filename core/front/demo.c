@@ -20,7 +20,7 @@
 
 /* What a pass did with one table. */
 struct story {
-    char table[128], status[32], code[64], message[512], decision[40], run[40];
+    char table[128], status[32], code[64], decision[40], run[40];
     int64_t candidates, moved;
 };
 
@@ -86,7 +86,6 @@ static void keep_story(void *data, const struct ebb_pass_report *r)
     snprintf(s->run, sizeof s->run, "%s", r->run ? r->run : "");
     if (r->error) {
         snprintf(s->code, sizeof s->code, "%s", ebb_error_code(r->error->error));
-        snprintf(s->message, sizeof s->message, "%s", r->error->message);
     }
     s->candidates = r->candidates;
     s->moved = r->moved;
@@ -176,14 +175,12 @@ static void tell_table(struct demo *d, const struct story *s)
 
     ebb_buf_printf(out, "   %s", s->table);
     ebb_print_pad(out, start, 21);
-    if (s->code[0])
-        ebb_print_word(d->cli, EBB_PRINT_YELLOW, "refused");
-    else
-        ebb_print_word(d->cli, EBB_PRINT_GREEN, s->status);
+    ebb_print_word(d->cli, s->code[0] ? EBB_PRINT_YELLOW : EBB_PRINT_GREEN, s->code[0] ? "refused" : s->status);
+    ebb_buf_printf(out, "%*s", s->code[0] ? 2 : (int)(9 - strlen(s->status) % 9), "");
     if (s->moved)
-        ebb_buf_printf(out, "  %2" PRId64 " of %2" PRId64 " orphans moved   ", s->moved, s->candidates);
+        ebb_buf_printf(out, "%2" PRId64 " of %2" PRId64 " orphans moved   ", s->moved, s->candidates);
     else
-        ebb_buf_printf(out, "  %s   ", s->code);
+        ebb_buf_printf(out, "%-25s", s->code);
     ebb_buf_printf(out, "%s\n", about(s));
 }
 

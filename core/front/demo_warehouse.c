@@ -131,7 +131,7 @@ static int take_entry(struct making *m, struct ebb_strs *work, const char *name,
     d = rc ? NULL : opendir(ebb_buf_cstr(&path));
     if (!d) {
         rc = rc                 ? rc
-             : errno == ENOTDIR ? copy_file(m, name, err)
+             : errno == ENOTDIR ? take_file(m, name, err)
                                 : ebb_err_errno(err, errno, "%s: opening it", ebb_buf_cstr(&path));
         ebb_buf_fini(&path);
         return rc;
