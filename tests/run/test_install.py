@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("EBB_BUILD_DIR", os.path.join(ROOT, "build", "release"))
 FILES = ("bin/ebb", "lib/libebb.a", "lib/libebb.so", "lib/libebb.so.0", "lib/pkgconfig/ebb.pc", "lib/lua/5.4/ebb.so", "include/ebb.h",
          "share/man/man1/ebb.1", "share/bash-completion/completions/ebb", "share/zsh/site-functions/_ebb", "share/ebb/scripts",
-         "share/ebb/policies", "share/doc/ebb/LICENSE")
+         "share/ebb/policies", "share/ebb/demo/wh", "share/doc/ebb/LICENSE")
 
 
 class Install(unittest.TestCase):
