@@ -131,6 +131,25 @@ static bool is_name_inside(struct look *look, const char *uri)
     return look->last_inside;
 }
 
+/* A relative name is meant below the neighbour's own location. */
+static int protect_whole_name(struct look *look, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
+{
+    struct ebb_location parts;
+    struct ebb_buf uri;
+    int rc;
+
+    if (!path.n || path.p[0] == '/' || ebb_location_split(path.p, path.n, &parts, NULL) || parts.scheme.n)
+        return look->owners->protect_name(look->owners->data, kind, path, err);
+    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_printf(&uri, "%s/", look->table->metadata->location);
+    ebb_buf_add_str(&uri, path);
+    rc = ebb_buf_check(&uri, "a name in the metadata", err);
+    if (!rc)
+        rc = look->owners->protect_name(look->owners->data, kind, ebb_buf_str(&uri), err);
+    ebb_buf_fini(&uri);
+    return rc;
+}
+
 static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
 {
     struct look *look = data;
@@ -138,7 +157,7 @@ static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, st
     int rc = 0;
 
     if (look->role != EBB_OWNER_APART)
-        return look->owners->protect_name(look->owners->data, kind, path, err);
+        return protect_whole_name(look, kind, path, err);
     if (kind == EBB_REACH_METADATA && path.n && !memchr(path.p, ':', path.n) && path.p[0] != '/')
         return 0;
     ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);

@@ -112,6 +112,14 @@ int ebb__plan_consider(struct ebb_planning *p, struct ebb_listed *f, struct ebb_
     return rc;
 }
 
+/* Metadata files and hints are named by the place where the table was found: only the rest tells whether names and place fit. */
+static void count_reachable(struct ebb_planning *p, struct ebb_str name)
+{
+    p->summary.reachable_listed++;
+    if (!has_suffix(name, ".metadata.json") && !has_suffix(name, ".metadata.json.gz") && !has_suffix(name, "version-hint.text"))
+        p->fitting++;
+}
+
 /* ---- walking storage ---- */
 
 struct walk {
@@ -215,7 +223,7 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     if (rc)
         return rc;
     if (verdict == EBB_JUDGED_REACHABLE) {
-        p->summary.reachable_listed++;
+        count_reachable(p, e->name);
         return 0;
     }
     w->uri.len = w->uri_dir;
@@ -316,7 +324,7 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
     if (rc)
         return rc;
     if (verdict == EBB_JUDGED_REACHABLE) {
-        p->summary.reachable_listed++;
+        count_reachable(p, rel);
         return 0;
     }
     split_rel(rel, &f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fuse zero_overlap: nothing that was listed is reachable though the table has files. Either the table keeps all
- * its files elsewhere, which can be seen there, or the names in its metadata do not fit the place.
+ * The fuse zero_overlap: nothing that was listed but metadata files is reachable though the table has files. Either the
+ * table keeps all its files elsewhere, which can be seen there, or the names in its metadata do not fit the place.
  */
 #include "table/plan_priv.h"
 #include "table/zone_priv.h"
@@ -52,7 +52,7 @@ int ebb__plan_is_mismatch(const struct ebb_planning *p, bool *out, struct ebb_er
     int rc;
 
     *out = false;
-    if (p->summary.reachable_listed > 0 || ebb_protect_live_files(p->protect) == 0)
+    if (p->fitting > 0 || ebb_protect_live_files(p->protect) == 0)
         return 0;
     memset(&o, 0, sizeof o);
     o.p = p;

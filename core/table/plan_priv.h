@@ -26,6 +26,7 @@ struct ebb_planning {
     struct ebb_strs flink_jobs;   /* flink.job-id of all summaries */
     struct ebb_strs links;        /* relative names of symbolic links seen */
     int64_t now_ms, cutoff_ms;
+    int64_t fitting;              /* listed and reachable, without metadata files and hints */
     int64_t skew_ms;              /* how far the newest file lies in the future, beyond tolerance */
     char *older_than;
     char id[40];
@@ -54,7 +55,7 @@ int ebb__plan_protect_flink(struct ebb_planning *p, struct ebb_place *place, str
 bool ebb__plan_is_flink(const struct ebb_planning *p, struct ebb_str dir, struct ebb_str name);
 /* Every reachable name of the table alone, as its metadata has it now. */
 int ebb__plan_each_name(const struct ebb_planning *p, ebb_reach_cb *cb, void *data, struct ebb_err *err);
-/* plan_overlap.c: nothing that was listed is reachable, and not all files of the table are seen to lie elsewhere (fuse zero_overlap). */
+/* plan_overlap.c: nothing that was listed (but metadata files) is reachable, and not all files of the table are seen to lie elsewhere (fuse zero_overlap). */
 int ebb__plan_is_mismatch(const struct ebb_planning *p, bool *out, struct ebb_err *err);
 /* plan_write.c: fuses, file, record. */
 int ebb__plan_write(struct ebb_planning *p, const struct ebb_protect_options *protect, char **file, struct ebb_err *err);

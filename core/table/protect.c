@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "table/alias_priv.h"
 #include "table/owners_priv.h"
 
 struct ebb_protect {
@@ -15,16 +16,27 @@ struct ebb_protect {
     struct ebb_reach_set *own, *others;
     struct ebb_reach_stats stats;
     struct ebb_zone zone;
+    struct ebb_alias alias;
     struct ebb_owners owners;
     struct ebb_buf scratch, conflict;
 };
+
+static int add_name(struct ebb_protect *p, struct ebb_reach_set *set, struct ebb_str path, struct ebb_err *err)
+{
+    struct ebb_str alias;
+    int rc = ebb_reach_set_add(set, path, p->table->metadata->location, err);
+
+    if (!rc)
+        rc = ebb__alias_find(&p->alias, path, &alias, err);
+    return rc || !alias.n ? rc : ebb_reach_set_add(set, alias, p->table->metadata->location, err);
+}
 
 static int add_own(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
 {
     struct ebb_protect *p = data;
 
     (void)kind;
-    return ebb_reach_set_add(p->own, path, p->table->metadata->location, err);
+    return add_name(p, p->own, path, err);
 }
 
 static int add_other(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
@@ -32,7 +44,7 @@ static int add_other(void *data, enum ebb_reach_kind kind, struct ebb_str path, 
     struct ebb_protect *p = data;
 
     (void)kind;
-    return ebb_reach_set_add(p->others, path, p->table->metadata->location, err);
+    return add_name(p, p->others, path, err);
 }
 
 static int check_gc(const struct ebb_table *table, struct ebb_err *err)
@@ -105,6 +117,8 @@ static int build(struct ebb_protect *p, struct ebb_err *err)
         rc = ebb_reach_reader_new(p->site, &reach, &p->reader, err);
     if (!rc)
         rc = ebb__zone_init(&p->zone, p->site, p->rules, scanned, err);
+    if (!rc)
+        rc = ebb__alias_init(&p->alias, &p->zone, p->table->label, err);
     if (rc)
         return rc;
     ebb__owners_init(&p->owners, p->site, p->options, &p->zone, add_other, p);
@@ -140,6 +154,7 @@ void ebb_protect_free(struct ebb_protect *p)
     if (!p)
         return;
     ebb__owners_fini(&p->owners);
+    ebb__alias_fini(&p->alias);
     ebb__zone_fini(&p->zone);
     ebb_reach_reader_free(p->reader);
     ebb_reach_set_free(p->own);
@@ -168,6 +183,7 @@ int ebb_protect_refresh(struct ebb_protect *p, bool *changed, struct ebb_err *er
     ebb_table_free(p->owned_table);
     p->owned_table = fresh;
     p->table = fresh;
+    p->alias.label = fresh->label;
     if (*changed)
         rc = ebb_reach_reader_walk(p->reader, fresh, &p->options->read_also, add_own, p, &p->stats, err);
     if (!rc)

@@ -3,6 +3,7 @@
 
 Run with python3 -m unittest from tests/run; EBB is the program, EBB_FIXTURES more tables."""
 
+import json
 import os
 import shutil
 import sys
@@ -151,7 +152,7 @@ class Plans(Base):
         self.assertEqual(held, HELD & {(c.name, t["name"]) for c in fixtures.cases() for t in c.tables})
 
 
-    def test_names_that_do_not_fit_the_place(self):
+    def test_a_moved_table_behind_a_link(self):
         """A table that was moved, a link under its old name: all its files have other names now than its manifests say."""
         case = next(c for c in fixtures.cases() if c.name == "c02-mor")
         place = case.unpack(self.work)
@@ -162,10 +163,26 @@ class Plans(Base):
         os.symlink("moved", old)
         metadata = os.path.join(new, "metadata", os.path.basename(table["metadata"]))
         with open(metadata, encoding="utf-8") as f:
-            text = f.read()
+            meta = json.load(f)
+        meta["location"] = meta["location"].replace("/orders", "/moved")
         with open(metadata, "w", encoding="utf-8") as f:
-            f.write(text.replace('"location" : "%s"' % table["location"], '"location" : "%s"' % table["location"].replace("/orders", "/moved")))
-        done = program.run(["plan", "files.db.moved", "--older-than", fixtures.OLDER_THAN, "--max-share", "1", "--json"], place.config, place.state)
+            json.dump(meta, f)
+        output = os.path.join(place.base, "moved.plan")
+        words = ["plan", "files.db.moved", "--older-than", fixtures.OLDER_THAN, "--json", "-o", output]
+        done = program.run(words, place.config, place.state)
+        self.assertEqual(done.status, 0, done.err)
+        # What the log names by the old name is protected as well.
+        wanted = {place.local(p).replace("/orders/", "/moved/") for p in table["safe"]["orphans"]}
+        self.assertEqual(self.candidates(place, output), wanted)
+
+    def test_names_that_do_not_fit_the_place(self):
+        """A table whose data files are nowhere: the files in its folder may be they, under other names."""
+        case = next(c for c in fixtures.cases() if c.name == "c15-write-paths")
+        place = case.unpack(self.work)
+        table = next(t for t in case.tables if t["name"] == "db.out")
+        elsewhere = os.path.join(place.base, case.truth["root"], "elsewhere", "data")
+        os.rename(elsewhere, elsewhere + ".gone")
+        done = self.plan(place, table, "--max-share", "1")
         self.assertEqual(done.status, 2, done.err)
         self.assertEqual((done.json()["status"], done.json()["held_by"]), ("held", ["zero_overlap"]))
 
