@@ -26,6 +26,7 @@ struct ebb_cli {
     const char *phase;
 };
 
+/* cancelled: set when the run is to stop; borrowed. */
 void ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled);
 void ebb_cli_fini(struct ebb_cli *cli);
 

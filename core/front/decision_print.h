@@ -8,6 +8,7 @@
 #include "engine/value.h"
 #include "front/cli.h"
 
+/* Append the whole record. */
 void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record);
 /* A value in one line: text escaped, the rest as JSON. */
 void ebb_decision_print_value(struct ebb_buf *out, const struct ebb_value *value);
