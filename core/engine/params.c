@@ -241,6 +241,7 @@ void ebb__params_check(struct ebb__checker *c, const struct ebb_value *params)
         snprintf(path, sizeof path, "params.%.80s", name);
         if (!is_param_name(name))
             ebb__checker_fail(c, path, 0, NULL, "a name is made of letters, digits and _");
+        failed = failed || c->has_failed;
         c->has_failed = false;
         ebb__schema_check(c, path, 0, definition, RULES, sizeof RULES / sizeof *RULES);
         if (!c->has_failed)

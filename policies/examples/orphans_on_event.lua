@@ -18,7 +18,8 @@ return policy {
     every_n  = { type = "integer", default = 500, min = 50, doc = "This many commits since the last good sweep are enough." },
     retain   = { type = "duration", default = "3d", min = "3d", doc = "How long a writer may still come back to its files." },
     tz       = { type = "timezone", default = "UTC", property = "owner.timezone" },
-    max_wait = { type = "duration", default = "7d", doc = "After this, quiet hours no longer hold a sweep back (if the binding agrees)." },
+    max_wait = { type = "duration", default = "7d",
+                 doc = "After this, quiet hours no longer hold a sweep back, if the binding agrees." },
   },
 
   triggers = {
@@ -54,9 +55,7 @@ return policy {
     }
 
     if not v.ok then
-      if ripe_at and ripe_at > ctx.now then
-        return defer(v, ripe_at, "the leftovers of a failed commit ripen then")
-      end
+      if ripe_at then return defer(v, ripe_at, "the leftovers of a failed commit ripen then") end
       return skip(v)
     end
 

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Policy files: the closed schema with places and suggestions, manifest, parameters, triggers, targets, libraries.
+ */
+#include "engine_help.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Load text that must fail with one error; check place and text. */
+static void check_bad(const char *source, int line, const char *message)
+{
+    struct ebb_policy *policy = NULL;
+    struct ebb_diagnostics diags;
+    struct ebb_err err;
+
+    ebb_diagnostics_init(&diags);
+    if (!ebb_policy_load_text("p.lua", source, strlen(source), &policy, &diags, &err))
+        fail_msg("taken: %s", source);
+    assert_null(policy);
+    assert_true(diags.error_count >= 1);
+    if (!strstr(diags.items[0].message, message))
+        fail_msg("%s: \"%s\", expected \"%s\"", source, diags.items[0].message, message);
+    if (line)
+        assert_int_equal(diags.items[0].line, line);
+    ebb_diagnostics_fini(&diags);
+}
+
+#define HEAD "return policy {\n api = 1, name = \"p\",\n"
+#define TAIL ",\n decide = function(t, ctx) return skip(all {}) end }"
+
+static void test_schema(void **state)
+{
+    (void)state;
+    check_bad(HEAD "guard = {\n min_intervall = \"5d\" }" TAIL, 4,
+              "guard.min_intervall: unknown, did you mean `min_interval`?");
+    check_bad(HEAD "guards = {}" TAIL, 3, "guards: unknown, did you mean `guard`?");
+    check_bad("return policy { name = \"p\", decide = function() end }", 1, "api: missing");
+    check_bad("return policy { api = 2, name = \"p\", decide = function() end }", 1, "api: not between 1 and 1");
+    check_bad("return policy { api = 1, name = \"P x\", decide = function() end }", 1, "name: a name is");
+    check_bad("return policy { api = 1, name = \"p\" }", 1, "decide: missing");
+    check_bad("return policy { api = 1, name = \"p\", decide = 5 }", 1, "decide: a function is due");
+    check_bad("return { api = 1 }", 0, "return policy");
+    check_bad("local x = check(\"a\", 1, \"==\", 1)", 1, "only inside decide");
+    check_bad("local x =\n undefined_thing", 2, "undefined_thing: unknown");
+    check_bad(HEAD "guard = { deletes = { max_share = 1.5 } }" TAIL, 3, "not above 0 and at most 1");
+    check_bad(HEAD "guard = { deletes = { max_share = 0 } }" TAIL, 3, "not above 0 and at most 1");
+    check_bad(HEAD "guard = { backoff = { first = \"1h\", factor = 11 } }" TAIL, 3, "factor: not between 1 and 10");
+    check_bad(HEAD "guard = { min_interval = \"5 days\" }" TAIL, 3, "guard.min_interval");
+    check_bad(HEAD "guard = { min_interval = 5 }" TAIL, 3, "a duration is due, not a integer");
+    check_bad(HEAD "guard = { overlap = \"maybe\" }" TAIL, 3, "none of skip|queue_one|cancel_running");
+    check_bad(HEAD "target = { tables = {} , exclud = {} }" TAIL, 3, "did you mean `exclude`?");
+    check_bad(HEAD "target = { tables = { \"a..b\" } }" TAIL, 3, "no table pattern");
+    check_bad(HEAD "doc = (\"x\"):rep(1025)" TAIL, 3, "longer than 1024 bytes");
+}
+
+static void test_quiet_schema(void **state)
+{
+    (void)state;
+    check_bad(HEAD "guard = { quiet = { { from = \"08:00\", to = \"08:00\" } } }" TAIL, 3, "has no length");
+    check_bad(HEAD "guard = { quiet = { { from = \"00:00\", to = \"00:00\" } } }" TAIL, 0, "no time that is not quiet");
+    check_bad(HEAD "guard = { quiet = { { from = \"8:00\", to = \"10:00\" } } }" TAIL, 3, "no time of day");
+    check_bad(HEAD "guard = { quiet = { { days = \"Mon-Fri\", from = \"08:00\", to = \"10:00\" } } }" TAIL, 3,
+              "not understood");
+    check_bad(HEAD "guard = { quiet = { { from = \"08:00\", to = \"10:00\", tz = \"EST\" } } }" TAIL, 3, "EST");
+}
+
+static void test_trigger_schema(void **state)
+{
+    (void)state;
+    check_bad(HEAD "triggers = { time.calendar { \"Sunny 02:00\" } }" TAIL, 3, "triggers[1]");
+    check_bad(HEAD "triggers = { time.calendar { \"Sun 02:00\", timezone = \"UTC\" } }" TAIL, 3, "timezone: unknown");
+    check_bad(HEAD "triggers = { time.every { \"2h\" } }" TAIL, 3, "anchor: missing");
+    check_bad(HEAD "triggers = { time.every { \"2h\", anchor = \"epoch\", tz = \"UTC\" } }" TAIL, 3, "start_of_day");
+    check_bad(HEAD "triggers = { on.count { \"snapshot.committed\" } }" TAIL, 3, "n: missing");
+    check_bad(HEAD "triggers = { on.event { \"commit.failed\", where = 5 } }" TAIL, 3, "a function is due");
+    check_bad(HEAD "triggers = { \"Sun 02:00\" }" TAIL, 3, "item 1 is a string");
+    check_bad(HEAD "triggers = { on.count { \"x\", n = param \"nope\" } }" TAIL, 3, "there is no parameter \"nope\"");
+    check_bad(HEAD "params = { d = { type = \"duration\", default = \"1d\" } },\n triggers = { on.count { \"x\", n = "
+                   "param \"d\" } }" TAIL,
+              4, "is a duration, not a integer");
+}
+
+static void test_param_schema(void **state)
+{
+    (void)state;
+    check_bad(HEAD "params = { r = { type = \"duration\", default = \"1d\", min = \"3d\" } }" TAIL, 3,
+              "below the minimum 3d");
+    check_bad(HEAD "params = { r = { type = \"days\", default = 1 } }" TAIL, 3, "none of duration|");
+    check_bad(HEAD "params = { r = { type = \"integer\", default = 1.5 } }" TAIL, 3, "a integer is due");
+    check_bad(HEAD "params = { r = { type = \"timezone\", default = \"Nowhere/City\" } }" TAIL, 3, "params.r.default");
+    check_bad(HEAD "params = { r = { type = \"boolean\", default = true, min = 1 } }" TAIL, 3, "has no bounds");
+    check_bad(HEAD "params = { [\"a-b\"] = { type = \"boolean\" } }" TAIL, 3, "a name is made of");
+}
+
+static void test_lint(void **state)
+{
+    static const char SOURCE[] =
+        HEAD "triggers = { time.cron { \"0 4 1 * 1\" },\n on.event { \"commit.failed\" } }" TAIL;
+    struct ebb_policy *policy = NULL;
+    struct ebb_diagnostics diags;
+    struct ebb_err err;
+
+    (void)state;
+    ebb_diagnostics_init(&diags);
+    assert_int_equal(ebb_policy_load_text("p.lua", SOURCE, sizeof SOURCE - 1, &policy, &diags, &err), 0);
+    assert_int_equal(diags.error_count, 0);
+    assert_int_equal(diags.warning_count, 2);
+    assert_string_equal(diags.items[0].code, "lint.cron_days");
+    assert_int_equal(diags.items[0].line, 3);
+    assert_string_equal(diags.items[1].code, "lint.min_interval");
+    assert_int_equal(diags.items[1].line, 4);
+    ebb_diagnostics_fini(&diags);
+    ebb_policy_free(policy);
+}
+
+static void test_manifest(void **state)
+{
+    static const char SOURCE[] =
+        "return policy { api = 1, name = \"p\", params = { n = { type = \"integer\", default = 60 } },"
+        " triggers = { on.count { \"snapshot.committed\", n = param \"n\" } }, decide = function() end }";
+    struct ebb_policy *policy = NULL;
+    struct ebb_err err;
+
+    (void)state;
+    assert_int_equal(ebb_policy_load_text("p.lua", SOURCE, sizeof SOURCE - 1, &policy, NULL, &err), 0);
+    assert_string_equal(
+        ebb_policy_get_manifest_json(policy),
+        "{\"api\":1,\"decide\":\"function\",\"name\":\"p\",\"params\":{\"n\":{\"default\":60,\"type\":\"integer\"}},"
+        "\"triggers\":[{\"kind\":\"on.count\",\"n\":{\"param\":\"n\"},\"text\":\"snapshot.committed\"}]}");
+    assert_int_equal(strncmp(ebb_policy_get_bundle(policy), "sha256:", 7), 0);
+    assert_int_equal(strlen(ebb_policy_get_bundle(policy)), 7 + 64);
+    assert_false(ebb_policy_has_target(policy));
+    ebb_policy_free(policy);
+}
+
+static const char PARAMS[] =
+    "params = { retain = { type = \"duration\", default = \"5d\", min = \"3d\" },"
+    " size = { type = \"bytes\", default = \"1GiB\", property = \"write.size\" },"
+    " tz = { type = \"timezone\", default = \"UTC\", property = \"owner.timezone\" },"
+    " share = { type = \"number\", default = 0.5, max = 1 },"
+    " place = { type = \"location\" } },"
+    " triggers = { time.calendar { \"Sun 02:00\", tz = param \"tz\", spread = \"3h\", late_by = \"36h\" } },"
+    " guard = { min_interval = param \"retain\", quiet = { { days = \"Mon..Fri\", from = \"07:00\","
+    " to = \"20:00\", tz = param \"tz\" } }, deletes = { max_files = 5, max_share = param \"share\" } },";
+
+static void test_settings(void **state)
+{
+    struct ebb_policy *policy = help_policy(PARAMS, "return skip(all {})");
+    struct ebb_value *overrides = help_json("{\"retain\":\"4d\",\"share\":0.25}");
+    struct ebb_value *properties = help_json("{\"write.size\":\"1000\",\"owner.timezone\":\"Europe/Berlin\"}");
+    struct ebb_settings *s = NULL;
+    const struct ebb_value *p;
+    const struct ebb_guard *g;
+    const struct ebb_trigger *t;
+    struct ebb_err err;
+    int64_t at;
+
+    (void)state;
+    assert_int_equal(ebb_settings_new(policy, overrides, properties, &s, &err), 0);
+    p = ebb_settings_get_params(s);
+    assert_int_equal(ebb_value_int_of(p, "retain", 0), 4 * HELP_DAY);
+    assert_int_equal(ebb_value_int_of(p, "size", 0), 1000);
+    assert_string_equal(ebb_value_text_of(p, "tz"), "Europe/Berlin");
+    assert_null(ebb_value_get(p, "place"));
+    g = ebb_settings_get_guard(s);
+    assert_int_equal(g->min_interval_ms, 4 * HELP_DAY);
+    assert_int_equal(g->deletes_max_files, 5);
+    assert_true(g->deletes_max_share == 0.25);
+    assert_true(g->ignore_own);
+    assert_int_equal(ebb_settings_get_trigger_count(s), 1);
+    t = ebb_settings_get_trigger(s, 0);
+    assert_int_equal(t->kind, EBB_TRIGGER_CALENDAR);
+    assert_string_equal(t->tz, "Europe/Berlin");
+    assert_int_equal(t->spread_ms, 3 * 3600000);
+    assert_int_equal(t->late_by_ms, 36 * 3600000);
+    /* 2026-03-29 02:00 does not exist in Berlin: 01:00Z is the first instant after the gap */
+    assert_true(ebb_calendar_next(t->calendar, HELP_NOW, &at));
+    assert_int_equal(at, HELP_NOW + 3600000);
+    /* Monday 2026-03-30 05:00Z is 07:00 in Berlin: quiet until 20:00 there, 18:00Z */
+    assert_true(ebb_guard_next_free(g, NULL, HELP_NOW + 29 * 3600000, &at));
+    assert_int_equal(at, HELP_NOW + 42 * 3600000);
+    ebb_settings_free(s);
+    ebb_value_free(overrides);
+    ebb_value_free(properties);
+    ebb_policy_free(policy);
+}
+
+static void test_bad_settings(void **state)
+{
+    static const struct {
+        const char *overrides, *properties, *text;
+    } CASES[] = {
+        {"{\"retain\":\"1d\"}", "{}", "below the minimum 3d"},
+        {"{\"retain\":-5}", "{}", "negative"},
+        {"{\"retan\":\"5d\"}", "{}", "no such parameter"},
+        {"{\"share\":2}", "{}", "above the maximum 1"},
+        {"{\"share\":-1}", "{}", "max_share"},
+        {"{}", "{\"owner.timezone\":\"PST\"}", "owner.timezone"},
+        {"{}", "{\"write.size\":\"big\"}", "write.size"},
+    };
+    struct ebb_policy *policy = help_policy(PARAMS, "return skip(all {})");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct ebb_value *o = help_json(CASES[i].overrides), *p = help_json(CASES[i].properties);
+        struct ebb_settings *s = NULL;
+        struct ebb_err err;
+
+        assert_int_equal(ebb_settings_new(policy, o, p, &s, &err), -EBB_ECONFIG);
+        if (!strstr(err.message, CASES[i].text))
+            fail_msg("%s, expected %s", err.message, CASES[i].text);
+        assert_null(s);
+        ebb_value_free(o);
+        ebb_value_free(p);
+    }
+    ebb_policy_free(policy);
+}
+
+static void test_globs(void **state)
+{
+    static const struct {
+        const char *glob, *name;
+        bool is_match;
+    } CASES[] = {
+        {"prod.*.*", "prod.events.clicks", true},
+        {"prod.*.*", "prod.a.b.c", false},
+        {"prod.**", "prod.a.b.c", true},
+        {"**", "x", true},
+        {"**.clicks", "a.b.clicks", true},
+        {"**.clicks", "clicks", true},
+        {"a.**.c", "a.c", true},
+        {"a.**.c", "a.b.b.c", true},
+        {"a.**.c", "a.b.b.d", false},
+        {"*", "a.b", false},
+        {"prod.ev*.cl*s", "prod.events.clicks", true},
+        {"prod.ev*x.clicks", "prod.events.clicks", false},
+        {"*.*", "a.b", true},
+        {"prod", "prod.x", false},
+        {"**.a.**.b", "x.a.a.y.b", true},
+        {"**.a.**.b", "x.a.a.y.c", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        if (ebb_table_glob_is_match(CASES[i].glob, CASES[i].name) != CASES[i].is_match)
+            fail_msg("%s on %s", CASES[i].glob, CASES[i].name);
+    assert_true(ebb_glob_is_match(EBB_STR("*.stats"), EBB_STR("metadata/x.stats")));
+    assert_true(ebb_glob_is_match(EBB_STR("a?c*"), EBB_STR("abc")));
+    assert_false(ebb_glob_is_match(EBB_STR("a?c"), EBB_STR("ac")));
+}
+
+static void test_target(void **state)
+{
+    static const char SOURCE[] =
+        "return policy { api = 1, name = \"p\", target = { tables = { \"prod.*.*\" }, exclude = { \"prod.scratch.*\" },"
+        " where = { property = \"maintenance.orphans\", is_not = \"off\" } }, decide = function() end }";
+    struct ebb_value *off = help_json("{\"maintenance.orphans\":\"off\"}"),
+                     *on = help_json("{\"maintenance.orphans\":\"on\"}");
+    struct ebb_policy *policy = NULL;
+    struct ebb_err err;
+
+    (void)state;
+    assert_int_equal(ebb_policy_load_text("p.lua", SOURCE, sizeof SOURCE - 1, &policy, NULL, &err), 0);
+    assert_true(ebb_policy_is_target(policy, "prod", "events", "clicks", NULL));
+    assert_true(ebb_policy_is_target(policy, "prod", "events", "clicks", on));
+    assert_false(ebb_policy_is_target(policy, "prod", "events", "clicks", off));
+    assert_false(ebb_policy_is_target(policy, "prod", "scratch", "x", NULL));
+    assert_false(ebb_policy_is_target(policy, "dev", "events", "clicks", NULL));
+    assert_false(ebb_policy_is_target(policy, "prod", "a.b", "x", NULL));
+    ebb_policy_free(policy);
+    ebb_value_free(on);
+    ebb_value_free(off);
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[512];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int load_in(const char *dir, char bundle[80], struct ebb_err *err)
+{
+    struct ebb_policy *policy = NULL;
+    char path[512];
+    int rc;
+
+    snprintf(path, sizeof path, "%s/p.lua", dir);
+    rc = ebb_policy_load(path, &policy, NULL, err);
+    if (!rc)
+        snprintf(bundle, 80, "%s", ebb_policy_get_bundle(policy));
+    ebb_policy_free(policy);
+    return rc;
+}
+
+#define USE(name) "local u = use \"" name "\"\nreturn policy { api = 1, name = u.name, decide = function() end }"
+
+static void test_use(void **state)
+{
+    char dir[] = "/tmp/ebb-policy-XXXXXX", lib[64], path[128], first[80], second[80];
+    struct ebb_err err;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(lib, sizeof lib, "%s/lib", dir);
+    assert_int_equal(mkdir(lib, 0700), 0);
+    write_file(dir, "p.lua", USE("names"));
+    write_file(lib, "names.lua", "return { name = \"abc\" }");
+    assert_int_equal(load_in(dir, first, &err), 0);
+    write_file(lib, "names.lua", "return { name = \"abcd\" }");
+    assert_int_equal(load_in(dir, second, &err), 0);
+    assert_string_not_equal(first, second);
+    write_file(lib, "names.lua", "return use \"names\"");
+    assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
+    assert_non_null(strstr(err.message, "uses itself"));
+    write_file(dir, "p.lua", USE("../p"));
+    assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
+    write_file(dir, "p.lua", USE("link"));
+    snprintf(path, sizeof path, "%s/link.lua", lib);
+    assert_int_equal(symlink("names.lua", path), 0);
+    assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
+    write_file(dir, "p.lua", USE("none"));
+    assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/names.lua", lib);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/p.lua", dir);
+    unlink(path);
+    rmdir(lib);
+    rmdir(dir);
+    assert_int_equal(load_in(dir, first, &err), -EBB_ENOENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schema),       cmocka_unit_test(test_quiet_schema), cmocka_unit_test(test_trigger_schema),
+        cmocka_unit_test(test_param_schema), cmocka_unit_test(test_lint),         cmocka_unit_test(test_manifest),
+        cmocka_unit_test(test_settings),     cmocka_unit_test(test_bad_settings), cmocka_unit_test(test_globs),
+        cmocka_unit_test(test_target),       cmocka_unit_test(test_use),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
