@@ -275,7 +275,10 @@ static ALWAYS_INLINE const unsigned char *usual_keyed_bytes(const unsigned char 
     if (end - p <= KEYED_BYTES || *p & 0x81)
         return NULL;
     end -= KEYED_BYTES;
-    for (count = *p++ >> 1; count > 0; count--) {
+    count = *p++ >> 1;
+    if (count == 0)
+        return p;
+    for (; count > 0; count--) {
         unsigned head = (unsigned)p[0] | (unsigned)p[1] << 8;
 
         if (head & 0x8180)

@@ -226,11 +226,13 @@ class Table:
     # ---- places ----
 
     def places(self):
-        """Local folders that belong to the table."""
-        meta = self.load()
-        properties = meta.get("properties") or {}
+        """Local folders that belong to the table: what its metadata file says, and the folders of what it names as far as that can be read."""
+        properties = self.load().get("properties") or {}
         uris = [self.location] + [properties[key] for key in PATH_PROPERTIES if key in properties]
-        uris += [name.rsplit("/", 1)[0] for name in self.names() if "/" in name]
+        try:
+            uris += [name.rsplit("/", 1)[0] for name in self.names() if "/" in name]
+        except Refusal:
+            pass
         found = {self.world.local(uri, self.location) for uri in uris}
         return {os.path.realpath(path) for path in found if path}
 
@@ -318,21 +320,16 @@ def _neighbours(world, table, root):
         same = bool(table.uuid()) and other.uuid() == table.uuid()
         if same and world.local(other.pointer) == world.local(table.pointer):
             continue
-        places = set() if same else _safe_places(other)
+        places = set() if same else other.places()
         if any(_is_below(root, place) for place in places):
             raise Refusal("foreign-table", other.label)
         if same or any(_is_below(place, root) for place in places):
-            keep.append((other.names(), other.location))
+            try:
+                keep.append((other.names(), other.location))
+            except Refusal as why:
+                raise Refusal("foreign-table", other.label + " is not readable") from why
             uuids.add(other.uuid())
     return keep, uuids
-
-
-def _safe_places(other):
-    try:
-        return other.places()
-    except Refusal:  # what can't be read leaves the places that the metadata file itself names
-        folder = other.world.local(other.location)
-        return {os.path.realpath(folder)} if folder else set()
 
 
 def _reachable(keep):
@@ -371,10 +368,11 @@ def judge(world, table, cutoff_ms, dropped=(), equal_authorities=None):
     meta = table.load()
     if str((meta.get("properties") or {}).get("gc.enabled", "true")).lower() != "true":
         raise Refusal("gc-disabled", table.label)
+    own = (table.names(), table.location)
     root = world.local(table.location)
     keep, known_uuids = _neighbours(world, table, os.path.realpath(root))
     known_uuids |= {table.uuid()} | {uuid.lower() for uuid in dropped}
-    paths = _reachable([(table.names(), table.location)] + keep)
+    paths = _reachable([own] + keep)
     prefix = loc.split(table.location)[:2]
     here = loc.parse(table.location)[2]
     fields = partition_fields(meta)
