@@ -222,8 +222,7 @@ static bool is_param_name(const char *name)
 {
     size_t n = strlen(name);
 
-    return n && n < 64 && name[0] >= 'a' && name[0] <= 'z' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
+    return n && n < 64 && strspn(name, LETTERS) == n && !strchr("0123456789_", name[0]);
 }
 
 void ebb__params_check(struct ebb__checker *c, const struct ebb_value *params)
