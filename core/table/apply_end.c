@@ -167,13 +167,16 @@ static bool is_empty_run(const struct ebb_apply_result *r)
 
 static int close_record(struct ebb__run *run, const struct ebb_apply_result *r, struct ebb_err *err)
 {
+    bool is_over = strcmp(r->status, "done") == 0 || strcmp(r->status, "partial") == 0;
     bool is_gone;
+    int rc;
 
     if (!run->quarantine.folder)
         return 0;
-    return is_empty_run(r) && strcmp(r->status, "interrupted") != 0 && strcmp(r->status, "failed") != 0
-               ? ebb_removal_remove_record(&run->quarantine, &is_gone, err)
-               : write_end(run, r, err);
+    if (!is_over || !is_empty_run(r))
+        return write_end(run, r, err);
+    rc = ebb__batch_prune_run(run, err);
+    return rc ? rc : ebb_removal_remove_record(&run->quarantine, &is_gone, err);
 }
 
 static int say_partial(struct ebb__run *run, const struct ebb_apply_result *r, struct ebb_err *err)

@@ -182,10 +182,21 @@ int ebb__batch_delete(struct ebb__run *run, struct ebb__batch *batch, struct ebb
             rc = unlink_one(run, batch, &batch->moves[i], err);
     if (!rc)
         rc = ebb__batch_store(run, batch, EBB_MOVE_DELETED, "deleted", err);
-    for (i = 0; i < batch->count && !rc; i++)
-        if (batch->moves[i].state == EBB_MOVE_DELETED)
-            ebb_removal_prune(&run->quarantine, batch->moves[i].target, NULL);
     return rc;
+}
+
+static int prune_move(void *data, const struct ebb_move *move, struct ebb_err *err)
+{
+    struct ebb__run *run = data;
+
+    (void)err;
+    ebb_removal_prune(&run->quarantine, move->target, NULL);
+    return 0;
+}
+
+int ebb__batch_prune_run(struct ebb__run *run, struct ebb_err *err)
+{
+    return ebb_store_list_moves(run->site.store, run->record.id, -1, prune_move, run, err);
 }
 
 void ebb__batch_undo(struct ebb__run *run, struct ebb__batch *batch, const char *cause)

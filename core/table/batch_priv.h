@@ -42,6 +42,8 @@ int ebb__batch_sync(struct ebb__run *run, struct ebb__batch *batch, enum ebb_mov
 int ebb__batch_delete(struct ebb__run *run, struct ebb__batch *batch, struct ebb_err *err);
 /* Put back everything that this batch moved, because of `cause`. */
 void ebb__batch_undo(struct ebb__run *run, struct ebb__batch *batch, const char *cause);
+/* Remove the run's folders as far as they are empty, also those that a crash left. */
+int ebb__batch_prune_run(struct ebb__run *run, struct ebb_err *err);
 /* Store the states of all moves, and name those in `state` in the audit log as `event`. */
 int ebb__batch_store(struct ebb__run *run, struct ebb__batch *batch, enum ebb_move_state state, const char *event,
                      struct ebb_err *err);

@@ -135,9 +135,6 @@ static int flush(struct ebb__purge *p, struct ebb_err *err)
         rc = unlink_one(p, &p->batch.moves[i], err);
     if (!rc && p->batch.count > 0)
         rc = ebb__batch_store(p->run, &p->batch, EBB_MOVE_DELETED, "purged", err);
-    for (i = 0; i < p->batch.count && !rc; i++)
-        if (p->batch.moves[i].state == EBB_MOVE_DELETED)
-            ebb_removal_prune(&p->run->quarantine, p->batch.moves[i].target, NULL);
     ebb__batch_reset(&p->batch);
     return rc;
 }
@@ -157,10 +154,11 @@ static int step(struct ebb__purge *p, struct ebb_err *err)
 static int take_move(void *data, const struct ebb_move *move, struct ebb_err *err)
 {
     struct ebb__purge *p = data;
-    bool inside;
-    int rc;
+    bool inside = move->state == EBB_MOVE_MOVED || move->state == EBB_MOVE_CONFLICT;
+    int rc = 0;
 
-    rc = is_inside(p, move, &inside, err);
+    if (move->state == EBB_MOVE_PLANNED)
+        rc = is_inside(p, move, &inside, err);
     if (rc || !inside)
         return rc;
     rc = ebb__batch_add(&p->batch, move, err);
@@ -189,17 +187,26 @@ static int save(struct ebb__purge *p, const char *status, struct ebb_err *err)
     return rc;
 }
 
-static int finish(struct ebb__purge *p, struct ebb_err *err)
+static int remove_folder(struct ebb__purge *p, struct ebb_err *err)
 {
-    bool is_gone;
+    bool is_gone = true;
     int rc;
 
+    rc = ebb__batch_prune_run(p->run, err);
     EBB_FAILPOINT("journal.purge_record.before");
-    rc = ebb_removal_remove_record(&p->run->quarantine, &is_gone, err);
+    if (!rc)
+        rc = ebb_removal_remove_record(&p->run->quarantine, &is_gone, err);
     EBB_FAILPOINT("journal.purge_record.after");
     if (!rc && !is_gone)
         ebb_log_say(&p->run->site.log, EBB_LOG_WARN, "%s: other files lie here; the folder stays",
                     p->run->quarantine.uri);
+    return rc;
+}
+
+static int finish(struct ebb__purge *p, struct ebb_err *err)
+{
+    int rc = remove_folder(p, err);
+
     if (!rc)
         rc = save(p, "purged", err);
     if (!rc)

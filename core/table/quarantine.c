@@ -115,6 +115,7 @@ int ebb_quarantine_name(const struct ebb_quarantine *q, struct ebb_str target, s
     struct ebb_str record = EBB_STR(EBB_QUARANTINE_RECORD);
 
     if (target.n > 0 && (!ebb__name_is_safe(target) || ebb_str_is_equal(target, record) ||
+                         ebb_str_is_equal(target, EBB_STR(EBB_QUARANTINE_RECORD_NEW)) ||
                          ebb_str_has_prefix(target, EBB_STR(EBB_QUARANTINE_RECORD "/"))))
         return ebb_err_set(err, EBB_EOUTSIDE, "quarantine: \"%.*s\" can't be a name below a run folder",
                            (int)(target.n > 400 ? 400 : target.n), target.p);
@@ -162,20 +163,40 @@ static int first_line(const char *run, const struct ebb_plan_header *plan, int64
     return rc;
 }
 
+/* What a crash left under the name goes first. */
+static int create_anew(struct ebb_place *place, const char *name, const void *bytes, size_t n, struct ebb_err *err)
+{
+    int rc = ebb_place_unlink(place, name, err);
+
+    if (rc == -EBB_ENOENT)
+        rc = 0;
+    return rc ? rc : ebb_place_create(place, name, bytes, n, err);
+}
+
 static int write_first_line(struct ebb_quarantine *q, const char *name, const char *run,
                             const struct ebb_plan_header *plan, int64_t now_ms, struct ebb_err *err)
 {
-    struct ebb_buf line;
+    struct ebb_buf line, fresh;
     int rc;
 
     ebb_buf_init(&line, 2 * RECORD_LINE_BYTES);
-    rc = ebb_place_make_dirs(q->place, q->folder, true, err);
+    ebb_buf_init(&fresh, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_printf(&fresh, "%s/" EBB_QUARANTINE_RECORD_NEW, q->folder);
+    rc = ebb_buf_check(&fresh, "quarantine name", err);
+    if (!rc)
+        rc = ebb_place_make_dirs(q->place, q->folder, true, err);
     if (!rc)
         rc = first_line(run, plan, now_ms, &line, err);
     EBB_FAILPOINT("journal.record_begin.before");
     if (!rc)
-        rc = ebb_place_replace(q->place, name, line.data, line.len, err);
+        rc = create_anew(q->place, fresh.data, line.data, line.len, err);
+    EBB_FAILPOINT("journal.record_begin.made");
+    if (!rc)
+        rc = ebb_place_move(q->place, fresh.data, q->place, name, err);
+    if (!rc)
+        rc = ebb_place_sync_dir(q->place, q->folder, err);
     EBB_FAILPOINT("journal.record_begin.after");
+    ebb_buf_fini(&fresh);
     ebb_buf_fini(&line);
     return rc;
 }

@@ -16,6 +16,7 @@
 
 #define EBB_QUARANTINE_DIR ".ebb-quarantine"
 #define EBB_QUARANTINE_RECORD "run.jsonl"
+#define EBB_QUARANTINE_RECORD_NEW "run.jsonl.new" /* while its first line is written */
 #define EBB_QUARANTINE_LOCK EBB_QUARANTINE_DIR "/lock"
 #define EBB_RUN_VERSION 1
 #define EBB_RUN_RECORD_MAX_BYTES ((size_t)1 << 30)

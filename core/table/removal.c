@@ -192,22 +192,32 @@ int ebb_removal_prune(struct ebb_quarantine *q, struct ebb_str target, struct eb
     return rc == -EBB_EEXIST ? 0 : rc;
 }
 
-int ebb_removal_remove_record(struct ebb_quarantine *q, bool *is_gone, struct ebb_err *err)
+static int unlink_own(struct ebb_quarantine *q, const char *last, struct ebb_err *err)
 {
     struct ebb_buf name;
     int rc;
 
     ebb_buf_init(&name, EBB_LOCATION_MAX_BYTES);
-    ebb_buf_printf(&name, "%s/" EBB_QUARANTINE_RECORD, q->folder);
+    ebb_buf_printf(&name, "%s/%s", q->folder, last);
     rc = ebb_buf_check(&name, "quarantine name", err);
     if (!rc)
         rc = ebb_place_unlink(q->place, name.data, err);
-    if (rc == -EBB_ENOENT)
-        rc = 0;
-    if (!rc)
-        rc = ebb_place_remove_dir(q->place, q->folder, err);
-    *is_gone = rc == 0 || rc == -EBB_ENOENT;
     ebb_buf_fini(&name);
+    return rc == -EBB_ENOENT ? 0 : rc;
+}
+
+int ebb_removal_remove_record(struct ebb_quarantine *q, bool *is_gone, struct ebb_err *err)
+{
+    int rc;
+
+    *is_gone = false;
+    rc = unlink_own(q, EBB_QUARANTINE_RECORD, err);
+    if (!rc)
+        rc = unlink_own(q, EBB_QUARANTINE_RECORD_NEW, err);
+    if (rc)
+        return rc;
+    rc = ebb_place_remove_dir(q->place, q->folder, err);
+    *is_gone = rc == 0 || rc == -EBB_ENOENT;
     return rc == -EBB_ENOENT || rc == -EBB_EEXIST ? 0 : rc;
 }
 

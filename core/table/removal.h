@@ -41,6 +41,7 @@ int ebb_removal_unlink(struct ebb_quarantine *q, const struct ebb_removal_file *
                        struct ebb_err *err);
 /* Remove the folders above a target, below the run folder, as far as they are empty. */
 int ebb_removal_prune(struct ebb_quarantine *q, struct ebb_str target, struct ebb_err *err);
+/* Remove the run's record, then the run folder if nothing else is in it: *is_gone. */
 int ebb_removal_remove_record(struct ebb_quarantine *q, bool *is_gone, struct ebb_err *err);
 /* Sync the folders of a file at both ends. A folder that is gone counts as synced. */
 int ebb_removal_sync(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb_removal_file *file,

@@ -21,8 +21,12 @@ static int check_state(const struct ebb__run *run, struct ebb_err *err)
 static int close_folder(struct ebb__restorer *r, struct ebb_err *err)
 {
     bool is_gone;
+    int rc;
 
-    return r->left == 0 ? ebb_removal_remove_record(&r->run->quarantine, &is_gone, err) : 0;
+    if (r->left > 0)
+        return 0;
+    rc = ebb__batch_prune_run(r->run, err);
+    return rc ? rc : ebb_removal_remove_record(&r->run->quarantine, &is_gone, err);
 }
 
 static int save(struct ebb__restorer *r, struct ebb_err *err)

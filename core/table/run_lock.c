@@ -162,7 +162,6 @@ static int move_aside(struct ebb_run_lock *lock, const struct found *old, struct
         ebb_place_move(lock->place, aside, lock->place, EBB_QUARANTINE_LOCK, NULL);
         return say_locked(lock, old, err);
     }
-    lock->old_epoch = old->text.epoch;
     say_holder(old, lock->old_holder, sizeof lock->old_holder);
     return 0;
 }
@@ -273,20 +272,51 @@ int ebb_run_lock_check(struct ebb_run_lock *lock, struct ebb_err *err)
     return rc;
 }
 
+static bool stay_out(void *data, struct ebb_str dir)
+{
+    (void)data;
+    (void)dir;
+    return false;
+}
+
+/* What crashes left beside the lock: only its holder removes it, and only ebb's own names, in this one folder. */
+static bool is_litter(struct ebb_run_lock *lock, const struct ebb_walk_entry *entry)
+{
+    struct ebb_stat st;
+
+    if (entry->kind != EBB_WALK_FILE)
+        return false;
+    if (ebb_str_has_prefix(entry->name, EBB_STR("lock.")) || ebb_str_has_prefix(entry->name, EBB_STR(".ebb-tmp-")))
+        return true;
+    return ebb_str_has_prefix(entry->name, EBB_STR("clock-")) && ebb_walk_stat(entry, &st, NULL) == 0 &&
+           st.mtime_ns / 1000000 < storage_now(lock) - EBB_LOCK_LIFE_MS;
+}
+
+static int remove_litter(void *data, const struct ebb_walk_entry *entry, struct ebb_err *err)
+{
+    struct ebb_run_lock *lock = data;
+    char name[512];
+
+    (void)err;
+    if (is_litter(lock, entry) && entry->name.n < sizeof name - sizeof EBB_QUARANTINE_DIR) {
+        snprintf(name, sizeof name, EBB_QUARANTINE_DIR "/%.*s", (int)entry->name.n, entry->name.p);
+        ebb_place_unlink(lock->place, name, NULL);
+    }
+    return 0;
+}
+
 void ebb_run_lock_release(struct ebb_run_lock *lock)
 {
-    char aside[64];
+    const struct ebb_walk_ops ops = {stay_out, NULL, remove_litter};
 
     if (!lock->place)
         return;
     EBB_FAILPOINT("lock.release.before");
-    if (!confirm(lock, NULL))
+    if (!confirm(lock, NULL)) {
+        ebb_place_walk(lock->place, EBB_QUARANTINE_DIR, &ops, lock, NULL);
         ebb_place_unlink(lock->place, EBB_QUARANTINE_LOCK, NULL);
-    EBB_FAILPOINT("lock.release.after");
-    if (lock->old_epoch != 0) {
-        aside_name(lock->old_epoch, aside);
-        ebb_place_unlink(lock->place, aside, NULL);
     }
+    EBB_FAILPOINT("lock.release.after");
     ebb_place_remove_dir(lock->place, EBB_QUARANTINE_DIR, NULL); /* only if nothing is in it */
     lock->place = NULL;
 }

@@ -19,8 +19,7 @@ struct ebb_run_lock {
     int64_t epoch;      /* greater than that of every lock before */
     int64_t expires_ms; /* by the storage's clock */
     int64_t ahead_ms;   /* the storage's clock minus ours */
-    int64_t old_epoch;  /* of the lock that was taken over; 0: it was free */
-    char old_holder[256]; /* "run R of process P on HOST", or "" */
+    char old_holder[256]; /* whom it was taken over from: "run R of process P on HOST"; "": it was free */
 };
 
 /* Take the lock of the location that `place` (opened for writing, borrowed until release) is. Makes the quarantine folder. EBB_ELOCKED: someone

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,18 +107,25 @@ static inline void set_age(const char *path, int64_t age_ms)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* The folders above a path. */
+static inline void make_parents(const char *path)
+{
+    char part[512];
+
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        if (mkdir(part, 0755))
+            assert_int_equal(errno, EEXIST);
+    }
+}
+
 /* A file of the given age below the location; its folder is made. The content is the name. */
 static inline void put_file_aged(struct table_fixture *f, const char *name, int64_t age_ms)
 {
-    char path[512], command[700];
-    char *slash;
+    char path[512];
 
     path_of(f, name, path);
-    slash = strrchr(path, '/');
-    *slash = '\0';
-    snprintf(command, sizeof command, "mkdir -p '%s'", path);
-    assert_int_equal(system(command), 0);
-    *slash = '/';
+    make_parents(path);
     write_path(path, name);
     set_age(path, age_ms);
 }
@@ -209,7 +217,7 @@ static inline void close_site(struct table_fixture *f)
 static inline struct table_fixture *make_table(void)
 {
     struct table_fixture *f = calloc(1, sizeof *f);
-    char command[512];
+    char path[512];
 
     assert_non_null(f);
     snprintf(f->top, sizeof f->top, "/tmp/ebb-table-XXXXXX");
@@ -217,9 +225,13 @@ static inline struct table_fixture *make_table(void)
     snprintf(f->location, sizeof f->location, "%s/wh/ns/t", f->top);
     snprintf(f->uri, sizeof f->uri, "file:%s", f->location);
     snprintf(f->state, sizeof f->state, "%s/state", f->top);
-    snprintf(command, sizeof command, "mkdir -p %s/metadata %s/data %s/plans && chmod 700 %s", f->location, f->location,
-             f->state, f->state);
-    assert_int_equal(system(command), 0);
+    path_of(f, "metadata/", path);
+    make_parents(path);
+    path_of(f, "data/", path);
+    make_parents(path);
+    assert_int_equal(mkdir(f->state, 0700), 0);
+    snprintf(path, sizeof path, "%s/plans", f->state);
+    assert_int_equal(mkdir(path, 0700), 0);
     commit_names(f, "");
     open_site(f);
     return f;
