@@ -9,6 +9,7 @@
 #include "front/progress.h"
 
 #define OUT_MAX_BYTES ((size_t)1 << 30)
+#define SAID_MAX 1000
 
 static bool may_colour(void)
 {
@@ -21,6 +22,7 @@ void ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled)
 {
     memset(cli, 0, sizeof *cli);
     ebb_buf_init(&cli->out, OUT_MAX_BYTES);
+    ebb_strs_init(&cli->said);
     cli->has_colour = may_colour();
     cli->cancelled = cancelled;
 }
@@ -29,7 +31,18 @@ void ebb_cli_fini(struct ebb_cli *cli)
 {
     ebb_workspace_close(cli->ws);
     ebb_args_fini(&cli->args);
+    ebb_strs_fini(&cli->said);
     ebb_buf_fini(&cli->out);
+}
+
+/* A table is looked at several times in one run; what is wrong with it is news once. */
+static bool was_said(struct ebb_cli *cli, const char *message)
+{
+    if (ebb_strs_has(&cli->said, message))
+        return true;
+    if (cli->said.count < SAID_MAX)
+        ebb_strs_add(&cli->said, message, NULL);
+    return false;
 }
 
 static void log_line(void *data, enum ebb_log_level level, const char *message)
@@ -38,6 +51,8 @@ static void log_line(void *data, enum ebb_log_level level, const char *message)
     struct ebb_buf text;
     struct ebb_jsonw w;
 
+    if (was_said(cli, message))
+        return;
     ebb_cli_clear_progress(cli);
     if (!cli->is_json) {
         fprintf(stderr, "ebb: %s%s\n", level == EBB_LOG_WARN ? "warning: " : "", message);

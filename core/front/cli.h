@@ -17,6 +17,7 @@ struct ebb_cli {
     bool has_colour; /* standard output is a terminal that may be coloured */
     int exit_status; /* when the command returns 0 */
     struct ebb_buf out;
+    struct ebb_strs said; /* warnings that were printed: each is told once */
     struct ebb_workspace *ws;
     int64_t now_ms; /* --at */
     const atomic_bool *cancelled;

@@ -180,7 +180,11 @@ static int note_failure(struct ebb_cli *cli, const char *table, const struct ebb
     if (cli->exit_status < ebb_error_exit(failure->error))
         cli->exit_status = ebb_error_exit(failure->error);
     if (!cli->is_json) {
-        int rc = ebb_cli_flush(cli, err);
+        int rc;
+
+        ebb_print_word(cli, EBB_PRINT_RED, ebb_error_code(failure->error));
+        ebb_buf_putc(&cli->out, '\n');
+        rc = ebb_cli_flush(cli, err);
 
         ebb_cli_report(cli, failure);
         return rc;
@@ -203,6 +207,10 @@ static int plan_next(void *data, const char *name, const struct ebb_table_ref *r
     (void)ref;
     if (m->count++ && !m->cli->is_json)
         ebb_buf_putc(&m->cli->out, '\n');
+    if (!m->cli->is_json) {
+        ebb_print_text(&m->cli->out, name);
+        ebb_buf_puts(&m->cli->out, ": ");
+    }
     rc = plan_one(m->cli, name, m->options, &failure);
     if (rc == -(int)EBB_ECANCELLED) {
         *err = failure;
