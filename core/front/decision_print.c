@@ -55,8 +55,10 @@ static void print_check(struct ebb_cli *cli, const struct ebb_value *row)
         ebb_decision_print_value(out, ebb_value_get(row, "a"));
         ebb_buf_puts(out, " ");
         ebb_print_text(out, ebb_value_text_of(row, "op"));
-        ebb_buf_puts(out, " ");
-        ebb_decision_print_value(out, ebb_value_get(row, "b"));
+        if (ebb_value_get(row, "b"))
+            ebb_buf_putc(out, ' ');
+        if (ebb_value_get(row, "b"))
+            ebb_decision_print_value(out, ebb_value_get(row, "b"));
     }
     ebb_buf_putc(out, '\n');
 }
@@ -104,6 +106,28 @@ static void print_member(struct ebb_buf *out, const struct ebb_value *record, co
     ebb_buf_putc(out, '\n');
 }
 
+/* Its kind, then its arguments; a cutoff is an instant. */
+static void print_action(struct ebb_buf *out, const struct ebb_value *action)
+{
+    if (!action)
+        return;
+    ebb_print_field(out, "action", ebb_value_text_of(action, "type"));
+    for (size_t i = 0; i < ebb_value_get_count(action); i++) {
+        struct ebb_str key = ebb_value_get_key(action, i);
+
+        if (ebb_str_is_equal(key, EBB_STR("type")))
+            continue;
+        ebb_print_name(out, "");
+        ebb_text_escape(out, key.p, key.n);
+        ebb_buf_puts(out, " = ");
+        if (ebb_str_is_equal(key, EBB_STR("older_than")) && ebb_value_get_int(ebb_value_get_at(action, i), 0) > 0)
+            ebb_print_time(out, ebb_value_get_int(ebb_value_get_at(action, i), 0));
+        else
+            ebb_decision_print_value(out, ebb_value_get_at(action, i));
+        ebb_buf_putc(out, '\n');
+    }
+}
+
 static void print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
 {
     const char *verdict = ebb_value_text_of(record, "verdict"), *by = ebb_value_text_of(record, "by");
@@ -120,7 +144,7 @@ static void print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
 void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record)
 {
     static const char *const BEFORE[] = {"policy", "table", "mode", "now"};
-    static const char *const AFTER[] = {"until", "why", "action", "notes", "error"};
+    static const char *const AFTER[] = {"until", "why", "notes", "error"};
     struct ebb_buf *out = &cli->out;
 
     ebb_buf_puts(out, "decision ");
@@ -133,6 +157,7 @@ void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record)
     print_verdict(cli, record);
     for (size_t i = 0; i < sizeof AFTER / sizeof AFTER[0]; i++)
         print_member(out, record, AFTER[i]);
+    print_action(out, ebb_value_get(record, "action"));
     print_rows(cli, record, "checks", print_check);
     print_rows(cli, record, "guards", print_guard);
 }
