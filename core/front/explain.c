@@ -77,6 +77,8 @@ static int gather(struct ebb_cli *cli, const char *id, struct chain *c, struct e
                            id);
     if (!rc && c->run.is_there)
         rc = get_parent(cli, c, c->run.parent, err);
+    if (!rc && c->run.is_there && !c->plan.is_there && ebb_value_text_of(c->run.json, "plan"))
+        rc = get_parent(cli, c, ebb_value_text_of(c->run.json, "plan"), err);
     if (!rc && c->plan.is_there)
         rc = get_parent(cli, c, c->plan.parent, err);
     return rc;
