@@ -66,22 +66,35 @@ static bool is_kept(lua_State *L)
     return kept;
 }
 
-/* What an item costs: per(item), else its bytes, else 1. Pushes nothing. */
-static double weight_of(lua_State *L, bool *is_given)
+/* What the item at the top costs: per(item), 0 without it. Pushes nothing. */
+static double weight_of(lua_State *L)
 {
-    double w = 1;
+    double w;
 
-    *is_given = !lua_isnil(L, PER);
-    if (*is_given) {
-        call(L, PER, 1);
-        w = number_of(L, -1, "per");
-    } else {
-        lua_getfield(L, -1, "bytes");
-        if (lua_type(L, -1) == LUA_TNUMBER)
-            w = lua_tonumber(L, -1);
-    }
+    if (lua_isnil(L, PER))
+        return 0;
+    call(L, PER, 1);
+    w = number_of(L, -1, "per");
     lua_pop(L, 1);
     return w;
+}
+
+/* Push the key of the item at the top; its index where it has none. */
+static void push_key(lua_State *L, lua_Integer i)
+{
+    struct ebb__view *v = ebb__view_test(L, -1);
+
+    if (v)
+        ebb__view_push(L, ebb_value_get(v->value, "key"), NULL, -1);
+    else if (lua_type(L, -1) == LUA_TTABLE) {
+        lua_pushliteral(L, "key");
+        lua_rawget(L, -2);
+    } else
+        lua_pushnil(L);
+    if (lua_type(L, -1) == LUA_TSTRING || lua_isinteger(L, -1))
+        return;
+    lua_pop(L, 1);
+    lua_pushinteger(L, i);
 }
 
 /* Append the number at the top to the list at index. */
@@ -119,7 +132,6 @@ static struct ebb_value *record_row(lua_State *L, double score, double weight)
 static void consider(lua_State *L, lua_Integer i)
 {
     double score, weight;
-    bool is_given;
     struct ebb_value *row;
 
     if (!is_kept(L))
@@ -130,12 +142,8 @@ static void consider(lua_State *L, lua_Integer i)
     lua_pop(L, 1);
     if (!lua_isnil(L, MIN) && score < lua_tonumber(L, MIN))
         return;
-    weight = weight_of(L, &is_given);
-    lua_getfield(L, -1, "key");
-    if (lua_type(L, -1) != LUA_TSTRING && !lua_isinteger(L, -1)) {
-        lua_pop(L, 1);
-        lua_pushinteger(L, i);
-    }
+    weight = weight_of(L);
+    push_key(L, i);
     row = record_row(L, score, weight);
     append(L, KEYS);
     lua_pushvalue(L, -1);
@@ -144,7 +152,7 @@ static void consider(lua_State *L, lua_Integer i)
     append(L, SCORES);
     lua_pushnumber(L, weight);
     append(L, WEIGHTS);
-    lua_pushnumber(L, is_given ? score / (weight < 1 ? 1 : weight) : score);
+    lua_pushnumber(L, score / (weight < 1 ? 1 : weight));
     append(L, DENSITIES);
     lua_pushvalue(L, -2);
     record_parts(L, row);

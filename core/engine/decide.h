@@ -41,7 +41,8 @@ struct ebb_decide_input {
 };
 
 enum ebb_verdict { EBB_VERDICT_RUN, EBB_VERDICT_SKIP, EBB_VERDICT_DEFER, EBB_VERDICT_REFUSED, EBB_VERDICT_ERROR };
-const char *ebb_verdict_name(enum ebb_verdict verdict); /* "run", "skip", "defer", "refused", "error" */
+/* "run", "skip", "defer", "refused", "error". */
+const char *ebb_verdict_name(enum ebb_verdict verdict);
 
 /* Limits that the run must keep (the guard's deletes and timeout); 0 = not given. */
 struct ebb_fuses {

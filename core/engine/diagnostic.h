@@ -26,6 +26,7 @@ struct ebb_diagnostics {
     size_t error_count, warning_count;
 };
 
+/* An empty list, and the end of one; a list can be used again after fini. */
 void ebb_diagnostics_init(struct ebb_diagnostics *list);
 void ebb_diagnostics_fini(struct ebb_diagnostics *list);
 /* Add one (all text is copied; code must be static; hint NULL = none). list NULL is fine: nothing is kept. */

@@ -27,6 +27,7 @@ int ebb_policy_load_text(const char *file, const char *source, size_t n, struct 
                          struct ebb_diagnostics *diags, struct ebb_err *err);
 void ebb_policy_free(struct ebb_policy *policy);
 
+/* The file it was loaded from, as given; its `name`. Borrowed. */
 const char *ebb_policy_get_file(const struct ebb_policy *policy);
 const char *ebb_policy_get_name(const struct ebb_policy *policy);
 /* "sha256:<64 hex>" over the policy and the libraries that it uses. */
@@ -129,6 +130,10 @@ const struct ebb_value *ebb_settings_get_params(const struct ebb_settings *setti
 size_t ebb_settings_get_trigger_count(const struct ebb_settings *settings);
 const struct ebb_trigger *ebb_settings_get_trigger(const struct ebb_settings *settings, size_t index);
 const struct ebb_guard *ebb_settings_get_guard(const struct ebb_settings *settings);
+/* Whether the `where` function of an event trigger takes an event (a map); without one every event is. Runs in a
+ * sandbox of its own, with the gas of the header phase. Errors as of a decision: EBB_EPOLICY_…. */
+int ebb_policy_filter_event(const struct ebb_policy *policy, size_t trigger, const struct ebb_value *event, bool *out,
+                            struct ebb_err *err);
 /* Whether an instant is quiet. flags: map of site flag to boolean, or NULL (none is set). */
 bool ebb_guard_is_quiet(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms);
 /* The first instant at or after at_ms that is not quiet; false when there is none within 15 days. */

@@ -1,41 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/value_priv.h"
+#include "engine/value_tree_priv.h"
 
 #include <stdlib.h>
 
 #define TREE_MAX_BYTES ((size_t)256 * 1024 * 1024)
-
-struct entry {
-    char *key; /* maps only */
-    size_t key_bytes;
-    struct ebb_value *value;
-};
-
-struct tree {
-    struct ebb_arena arena;
-    struct ebb_value_limits limits;
-    size_t nodes;
-    enum ebb_error bad;
-};
-
-struct ebb_value {
-    enum ebb_value_kind kind;
-    int depth;
-    struct tree *tree;
-    union {
-        bool truth;
-        int64_t number;
-        double real;
-        struct {
-            char *bytes;
-            size_t n;
-        } text;
-        struct {
-            struct entry *entries;
-            size_t count, cap;
-        } members;
-    } as;
-};
 
 struct ebb_value_limits ebb_value_limits_wide(void)
 {
@@ -47,14 +15,14 @@ struct ebb_value_limits ebb_value_limits_script(void)
     return (struct ebb_value_limits){8, 5000, 8192};
 }
 
-static struct ebb_value *spoil(struct tree *tree, enum ebb_error why)
+static struct ebb_value *spoil(struct ebb__tree *tree, enum ebb_error why)
 {
     if (!tree->bad)
         tree->bad = why;
     return NULL;
 }
 
-static struct ebb_value *make(struct tree *tree, enum ebb_value_kind kind, int depth)
+static struct ebb_value *make(struct ebb__tree *tree, enum ebb_value_kind kind, int depth)
 {
     struct ebb_value *v;
 
@@ -74,7 +42,7 @@ static struct ebb_value *make(struct tree *tree, enum ebb_value_kind kind, int d
 
 static struct ebb_value *new_root(enum ebb_value_kind kind, const struct ebb_value_limits *limits)
 {
-    struct tree *tree = calloc(1, sizeof *tree);
+    struct ebb__tree *tree = calloc(1, sizeof *tree);
     struct ebb_value *root;
 
     if (!tree)
@@ -101,7 +69,7 @@ struct ebb_value *ebb_value_new_list(const struct ebb_value_limits *limits)
 
 void ebb_value_free(struct ebb_value *root)
 {
-    struct tree *tree = root ? root->tree : NULL;
+    struct ebb__tree *tree = root ? root->tree : NULL;
 
     if (!tree)
         return;
@@ -120,33 +88,11 @@ int ebb_value_check(const struct ebb_value *node, const char *what, struct ebb_e
     return 0;
 }
 
-static bool find(const struct ebb_value *map, struct ebb_str key, size_t *at)
-{
-    size_t low = 0, high = map->as.members.count;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct entry *e = &map->as.members.entries[mid];
-        int c = ebb_str_compare((struct ebb_str){e->key, e->key_bytes}, key);
-
-        if (c == 0) {
-            *at = mid;
-            return true;
-        }
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    *at = low;
-    return false;
-}
-
 /* Open a gap at index `at`; false when the tree went bad. */
 static bool widen(struct ebb_value *box, size_t at)
 {
     size_t cap = box->as.members.cap ? box->as.members.cap * 2 : 4;
-    struct entry *entries = box->as.members.entries;
+    struct ebb__entry *entries = box->as.members.entries;
 
     if (box->as.members.count == box->as.members.cap) {
         entries = ebb_arena_alloc(&box->tree->arena, cap * sizeof *entries);
@@ -167,7 +113,7 @@ static bool widen(struct ebb_value *box, size_t at)
 static struct ebb_value *put(struct ebb_value *map, struct ebb_str key, enum ebb_value_kind kind)
 {
     struct ebb_value *v;
-    struct entry *e;
+    struct ebb__entry *e;
     size_t at;
     char *name;
 
@@ -178,7 +124,7 @@ static struct ebb_value *put(struct ebb_value *map, struct ebb_str key, enum ebb
     v = make(map->tree, kind, map->depth + 1);
     if (!v)
         return NULL;
-    if (find(map, key, &at)) {
+    if (ebb__value_find(map, key, &at)) {
         map->as.members.entries[at].value = v;
         return v;
     }
@@ -188,7 +134,7 @@ static struct ebb_value *put(struct ebb_value *map, struct ebb_str key, enum ebb
     if (!widen(map, at))
         return NULL;
     e = &map->as.members.entries[at];
-    *e = (struct entry){name, key.n, v};
+    *e = (struct ebb__entry){name, key.n, v};
     return v;
 }
 
@@ -201,7 +147,7 @@ static struct ebb_value *add(struct ebb_value *list, enum ebb_value_kind kind)
     v = make(list->tree, kind, list->depth + 1);
     if (!v || !widen(list, list->as.members.count))
         return NULL;
-    list->as.members.entries[list->as.members.count - 1] = (struct entry){NULL, 0, v};
+    list->as.members.entries[list->as.members.count - 1] = (struct ebb__entry){NULL, 0, v};
     return v;
 }
 
@@ -325,7 +271,7 @@ static void fill(struct ebb_value *to, const struct ebb_value *from)
         return;
     }
     for (size_t i = 0; i < from->as.members.count; i++) {
-        const struct entry *e = &from->as.members.entries[i];
+        const struct ebb__entry *e = &from->as.members.entries[i];
 
         if (from->kind == EBB_VALUE_MAP)
             fill(put(to, (struct ebb_str){e->key, e->key_bytes}, e->value->kind), e->value);
@@ -363,133 +309,6 @@ int ebb_value_dup(const struct ebb_value *value, const struct ebb_value_limits *
     else
         *out = root;
     return rc;
-}
-
-enum ebb_value_kind ebb_value_get_kind(const struct ebb_value *value)
-{
-    return value ? value->kind : EBB_VALUE_NIL;
-}
-
-const char *ebb_value_kind_name(enum ebb_value_kind kind)
-{
-    static const char *const NAMES[] = {"nil", "boolean", "integer", "number", "string", "list", "map"};
-
-    return (size_t)kind < sizeof NAMES / sizeof *NAMES ? NAMES[kind] : "nil";
-}
-
-bool ebb_value_get_bool(const struct ebb_value *value, bool otherwise)
-{
-    return value && value->kind == EBB_VALUE_BOOL ? value->as.truth : otherwise;
-}
-
-int64_t ebb_value_get_int(const struct ebb_value *value, int64_t otherwise)
-{
-    return value && value->kind == EBB_VALUE_INT ? value->as.number : otherwise;
-}
-
-double ebb_value_get_float(const struct ebb_value *value, double otherwise)
-{
-    if (value && value->kind == EBB_VALUE_INT)
-        return (double)value->as.number;
-    return value && value->kind == EBB_VALUE_FLOAT ? value->as.real : otherwise;
-}
-
-const char *ebb_value_get_str(const struct ebb_value *value)
-{
-    return value && value->kind == EBB_VALUE_STRING ? value->as.text.bytes : NULL;
-}
-
-struct ebb_str ebb_value_get_bytes(const struct ebb_value *value)
-{
-    if (!value || value->kind != EBB_VALUE_STRING)
-        return (struct ebb_str){NULL, 0};
-    return (struct ebb_str){value->as.text.bytes, value->as.text.n};
-}
-
-size_t ebb_value_get_count(const struct ebb_value *value)
-{
-    return value && value->kind >= EBB_VALUE_LIST ? value->as.members.count : 0;
-}
-
-const struct ebb_value *ebb_value_getn(const struct ebb_value *map, const char *key, size_t n)
-{
-    size_t at;
-
-    if (!map || map->kind != EBB_VALUE_MAP || !find(map, (struct ebb_str){key, n}, &at))
-        return NULL;
-    return map->as.members.entries[at].value;
-}
-
-const struct ebb_value *ebb_value_get(const struct ebb_value *map, const char *key)
-{
-    return ebb_value_getn(map, key, strlen(key));
-}
-
-const struct ebb_value *ebb_value_get_at(const struct ebb_value *container, size_t index)
-{
-    return index < ebb_value_get_count(container) ? container->as.members.entries[index].value : NULL;
-}
-
-struct ebb_str ebb_value_get_key(const struct ebb_value *map, size_t index)
-{
-    const struct entry *e;
-
-    if (!map || map->kind != EBB_VALUE_MAP || index >= map->as.members.count)
-        return (struct ebb_str){NULL, 0};
-    e = &map->as.members.entries[index];
-    return (struct ebb_str){e->key, e->key_bytes};
-}
-
-const char *ebb_value_text_of(const struct ebb_value *map, const char *key)
-{
-    return ebb_value_get_str(ebb_value_get(map, key));
-}
-
-int64_t ebb_value_int_of(const struct ebb_value *map, const char *key, int64_t otherwise)
-{
-    return ebb_value_get_int(ebb_value_get(map, key), otherwise);
-}
-
-bool ebb_value_bool_of(const struct ebb_value *map, const char *key, bool otherwise)
-{
-    return ebb_value_get_bool(ebb_value_get(map, key), otherwise);
-}
-
-static bool is_equal_scalar(const struct ebb_value *a, const struct ebb_value *b)
-{
-    switch (a->kind) {
-    case EBB_VALUE_BOOL:
-        return a->as.truth == b->as.truth;
-    case EBB_VALUE_INT:
-        return a->as.number == b->as.number;
-    case EBB_VALUE_FLOAT:
-        return a->as.real == b->as.real;
-    case EBB_VALUE_STRING:
-        return ebb_str_is_equal(ebb_value_get_bytes(a), ebb_value_get_bytes(b));
-    default:
-        return true;
-    }
-}
-
-bool ebb_value_is_equal(const struct ebb_value *a, const struct ebb_value *b)
-{
-    enum ebb_value_kind kind = ebb_value_get_kind(a);
-
-    if (kind != ebb_value_get_kind(b))
-        return false;
-    if (kind == EBB_VALUE_NIL)
-        return true;
-    if (kind < EBB_VALUE_LIST)
-        return is_equal_scalar(a, b);
-    if (a->as.members.count != b->as.members.count)
-        return false;
-    for (size_t i = 0; i < a->as.members.count; i++) {
-        if (kind == EBB_VALUE_MAP && !ebb_str_is_equal(ebb_value_get_key(a, i), ebb_value_get_key(b, i)))
-            return false;
-        if (!ebb_value_is_equal(a->as.members.entries[i].value, b->as.members.entries[i].value))
-            return false;
-    }
-    return true;
 }
 
 struct ebb_value *ebb__value_make(struct ebb_value *box, struct ebb_str key, enum ebb_value_kind kind)

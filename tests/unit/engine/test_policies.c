@@ -173,6 +173,32 @@ static void test_on_event(void **state)
     ebb_policy_free(policy);
 }
 
+static void check_filter(const struct ebb_policy *policy, const char *event_json, bool is_wanted)
+{
+    struct ebb_value *event = help_json(event_json);
+    struct ebb_err err;
+    bool out;
+
+    if (ebb_policy_filter_event(policy, 1, event, &out, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(out, is_wanted);
+    assert_int_equal(ebb_policy_filter_event(policy, 0, event, &out, &err), 0);
+    assert_true(out);
+    ebb_value_free(event);
+}
+
+static void test_filter(void **state)
+{
+    struct ebb_policy *policy = load("examples/orphans_on_event.lua");
+
+    (void)state;
+    check_filter(policy, "{\"type\":\"commit.failed\",\"files_written\":1}", true);
+    check_filter(policy, "{\"type\":\"commit.failed\",\"files_written\":0}", false);
+    check_filter(policy, "{\"type\":\"commit.failed\",\"files_written\":1,\"retried_ok\":true}", false);
+    check_filter(policy, "{\"type\":\"commit.failed\"}", false);
+    ebb_policy_free(policy);
+}
+
 /* 500 commits on Tuesday 11:00 CEST: quiet until 19:00 CEST. */
 static void test_on_event_quiet(void **state)
 {
@@ -215,7 +241,7 @@ static void test_never_young(void **state)
         snprintf(
             json, sizeof json,
             "{\"table\":{" CLICKS ",\"snapshots\":[],\"stats\":{\"longest_write\":%llu}},\"events\":[{\"id\":\"e\","
-                                  "\"type\":\"commit.failed\","
+            "\"type\":\"commit.failed\","
             "\"at\":%lld,\"files_written\":%llu}],\"runs\":[{\"started\":%lld,\"ended\":%lld,\"outcome\":\"%s\"}]}",
             (unsigned long long)(seed >> 34), (long long)(HELP_NOW - (int64_t)(seed >> 33)),
             (unsigned long long)(seed >> 60), (long long)(HELP_NOW - (int64_t)(seed >> 32)),
@@ -234,8 +260,8 @@ static void test_never_young(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin),        cmocka_unit_test(test_weekly),      cmocka_unit_test(test_on_event),
-        cmocka_unit_test(test_on_event_quiet), cmocka_unit_test(test_never_young),
+        cmocka_unit_test(test_builtin), cmocka_unit_test(test_weekly),         cmocka_unit_test(test_on_event),
+        cmocka_unit_test(test_filter),  cmocka_unit_test(test_on_event_quiet), cmocka_unit_test(test_never_young),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

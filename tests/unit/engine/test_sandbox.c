@@ -7,6 +7,8 @@
 #include <dirent.h>
 #include <time.h>
 
+#include "engine/header_priv.h"
+
 #define CPU_LIMIT_MS 2000
 
 static int64_t cpu_ms(void)
@@ -275,6 +277,39 @@ static void test_gas(void **state)
     ebb_value_free(facts);
 }
 
+/* With any limit of memory a policy either decides or ends with its error; nothing leaks. */
+static int run_small(lua_State *L)
+{
+    static const char SOURCE[] = "local t = {} for i = 1, 50 do t[i] = fmt(\"%d\", i) end "
+                                 "return policy { api = 1, name = \"x\", triggers = { time.cron { \"0 1 * * *\" } },"
+                                 "doc = table.concat(sort_by(t)), decide = function() end }";
+
+    ebb__header_push(L, (struct ebb_str){SOURCE, sizeof SOURCE - 1});
+    return 0;
+}
+
+static void test_memory(void **state)
+{
+    int good = 0, bad = 0;
+
+    (void)state;
+    for (size_t extra = 0; extra < 20000; extra += 97) {
+        struct ebb__sandbox sb;
+        struct ebb_err err;
+        int rc;
+
+        assert_int_equal(ebb__sandbox_open(&sb, EBB__PHASE_HEADER, NULL, ebb__open_policy, &err), 0);
+        sb.mem_max = sb.mem_used + extra;
+        rc = ebb__sandbox_run(&sb, run_small, NULL, "x.lua", NULL, &err);
+        ebb__sandbox_close(&sb);
+        if (rc)
+            assert_int_equal(rc, -EBB_EPOLICY_MEMORY);
+        good += !rc;
+        bad += rc != 0;
+    }
+    assert_true(good > 0 && bad > 0);
+}
+
 static void test_source(void **state)
 {
     struct ebb_policy *policy = NULL;
@@ -303,7 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_corpus), cmocka_unit_test(test_names),    cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_sticky), cmocka_unit_test(test_boundary), cmocka_unit_test(test_gas),
-        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_source), cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
