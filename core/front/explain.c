@@ -55,9 +55,9 @@ static int get_parent(struct ebb_cli *cli, struct chain *c, const char *id, stru
 {
     int rc = 0;
 
-    if (!strncmp(id, "p-", 2))
+    if (!strncmp(id, "p-", 2) && !c->plan.is_there)
         rc = get(cli, EBB_RECORD_PLAN, id, &c->plan, err);
-    else if (!strncmp(id, "d-", 2))
+    else if (!strncmp(id, "d-", 2) && !c->decision.is_there)
         rc = get(cli, EBB_RECORD_DECISION, id, &c->decision, err);
     return rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
 }
