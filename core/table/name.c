@@ -56,12 +56,12 @@ static int outside(const char *location, struct ebb_str uri, const char *why, st
                        location);
 }
 
-/* The part of `path` strictly below `base`, both normal; n == 0: it is not. */
+/* What follows "<base>/" in a path; n == 0: it does not begin so. */
 static struct ebb_str below(struct ebb_str base, struct ebb_str path)
 {
     struct ebb_str rest = {NULL, 0};
 
-    if (base.n > 0 && base.p[base.n - 1] == '/')
+    while (base.n > 0 && base.p[base.n - 1] == '/')
         base.n--;
     if (!ebb_str_has_prefix(path, base) || path.n <= base.n + 1 || path.p[base.n] != '/')
         return rest;
@@ -70,45 +70,43 @@ static struct ebb_str below(struct ebb_str base, struct ebb_str path)
     return rest;
 }
 
-static bool is_tail(struct ebb_str uri, struct ebb_str name)
+/* The location may stand as it is written in the metadata or in normal form; what comes after it is taken as it is. */
+static int find_name(const struct ebb_location *base, struct ebb_str path, struct ebb_str *name, struct ebb_err *err)
 {
-    return uri.n > name.n && uri.p[uri.n - name.n - 1] == '/' && memcmp(uri.p + uri.n - name.n, name.p, name.n) == 0;
+    struct ebb_buf normal;
+    int rc;
+
+    *name = below(base->path, path);
+    if (name->n > 0)
+        return 0;
+    ebb_buf_init(&normal, EBB_LOCATION_MAX_BYTES);
+    rc = ebb_path_normalise(base->path, &normal, err);
+    if (!rc)
+        *name = below(ebb_buf_str(&normal), path);
+    ebb_buf_fini(&normal);
+    return rc;
 }
 
 int ebb__name_of(const char *location, struct ebb_str uri, const struct ebb_prefix_rules *rules, struct ebb_buf *out,
                  struct ebb_err *err)
 {
     struct ebb_location base, file;
-    struct ebb_buf base_path, file_path;
     struct ebb_str name;
     int rc;
 
-    ebb_buf_init(&base_path, EBB_LOCATION_MAX_BYTES);
-    ebb_buf_init(&file_path, EBB_LOCATION_MAX_BYTES);
     rc = ebb_location_split(location, strlen(location), &base, err);
     if (!rc)
         rc = ebb_location_split(uri.p, uri.n, &file, err);
     if (!rc)
-        rc = ebb_path_normalise(base.path, &base_path, err);
-    if (!rc)
-        rc = ebb_path_normalise(file.path, &file_path, err);
-    if (rc) {
-        rc = ebb_err_as(err, EBB_EOUTSIDE, NULL);
-        goto out;
-    }
-    name = below(ebb_buf_str(&base_path), ebb_buf_str(&file_path));
+        rc = find_name(&base, file.path, &name, err);
+    if (rc)
+        return ebb_err_as(err, EBB_EOUTSIDE, NULL);
     if (!ebb_prefix_is_equal(rules, &base, &file) || name.n == 0)
-        rc = outside(location, uri, "not inside the table", err);
-    else if (!is_tail(uri, name) || !ebb__name_is_safe(name))
-        rc = outside(location, uri, "not a plain name", err);
-    else if (is_own(name))
-        rc = outside(location, uri, "lies in the quarantine", err);
-    else
-        ebb_buf_add_str(out, name);
-    if (!rc)
-        rc = ebb_buf_check(out, "file name", err);
-out:
-    ebb_buf_fini(&file_path);
-    ebb_buf_fini(&base_path);
-    return rc;
+        return outside(location, uri, "not inside the table", err);
+    if (!ebb__name_is_safe(name))
+        return outside(location, uri, "not a plain name", err);
+    if (is_own(name))
+        return outside(location, uri, "lies in the quarantine", err);
+    ebb_buf_add_str(out, name);
+    return ebb_buf_check(out, "file name", err);
 }
