@@ -40,13 +40,13 @@ static const struct ebb_example EXAMPLES[] = {
     {NULL, NULL},
 };
 
-/* "A,B=C": the right side is one name, the left one or more. */
+/* "A,B=C" or "A=B,C": one side is one name, the other one or more. */
 static int check_equals(const char *option, const struct ebb_strs *list, struct ebb_err *err)
 {
     for (size_t i = 0; i < list->count; i++) {
         const char *text = list->items[i], *equals = strchr(text, '=');
 
-        if (equals && equals != text && !strchr(equals + 1, '=') && !strchr(equals, ','))
+        if (equals && equals != text && !strchr(equals + 1, '=') && (!strchr(equals, ',') || strchr(text, ',') > equals))
             continue;
         ebb_err_set(err, EBB_EUSAGE, "--%s %s: NAMES=NAME is wanted", option, text);
         ebb_err_hint(err, "the names before '=', separated by commas, mean the same as the one behind it: "

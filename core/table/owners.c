@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "table/owners_priv.h"
+#include "table/look_priv.h"
 
 #include <stdlib.h>
 
@@ -32,221 +32,6 @@ bool ebb__owners_has_uuid(const struct ebb_owners *owners, const char *uuid)
         if (owners->items[i].role != EBB_OWNER_APART && owners->items[i].uuid && !strcmp(owners->items[i].uuid, uuid))
             return true;
     return false;
-}
-
-static bool is_excluded(const struct ebb_owners *o, const char *uri)
-{
-    bool inside = false;
-
-    for (size_t i = 0; i < o->options->exclude.count; i++)
-        if (!ebb_location_contains(o->options->exclude.items[i], uri, o->zone->rules, &inside, NULL) && inside)
-            return true;
-    return false;
-}
-
-static int refuse_foreign(const struct ebb_owners *o, const char *label, const char *place, struct ebb_err *err)
-{
-    int rc = ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: lies in %s, but belongs to table %s", place, o->zone->uri, label);
-
-    ebb_err_hint(err, "move one of the tables, leave the place out with --exclude, or name the table with --with if both share their files");
-    return rc;
-}
-
-/* ---- one neighbour ---- */
-
-struct look {
-    struct ebb_owners *owners;
-    const struct ebb_table *table; /* the neighbour */
-    enum ebb_owner_role role;
-    bool touches; /* one of its places holds the zone */
-    struct ebb_buf folder, last_folder;
-    bool last_inside;
-};
-
-/* What a place of the neighbour means: 0, or a refusal. */
-static int judge_place(struct look *look, const char *label, const char *place, struct ebb_err *err)
-{
-    enum ebb_zone_relation relation;
-
-    if (!place || !place[0] || look->role == EBB_OWNER_CO)
-        return 0;
-    relation = ebb__zone_relate(look->owners->zone, place);
-    if (relation == EBB_ZONE_AROUND)
-        look->touches = true;
-    if ((relation == EBB_ZONE_INSIDE || relation == EBB_ZONE_EQUAL) && !is_excluded(look->owners, place))
-        return refuse_foreign(look->owners, label, place, err);
-    return 0;
-}
-
-/* The folder part of a URI, never shorter than its root. */
-static const char *folder_of(const char *uri, struct ebb_buf *out)
-{
-    const char *slash = strrchr(uri, '/');
-
-    ebb_buf_reset(out);
-    ebb_buf_append(out, uri, slash && slash > uri ? (size_t)(slash - uri) : strlen(uri));
-    return ebb_buf_cstr(out);
-}
-
-static int judge_folder_of(struct look *look, const char *label, const char *file, struct ebb_err *err)
-{
-    return file ? judge_place(look, label, folder_of(file, &look->folder), err) : 0;
-}
-
-static int judge_known_places(struct look *look, const struct ebb_table *t, struct ebb_err *err)
-{
-    static const char *const PATHS[] = {"write.data.path", "write.metadata.path", "write.object-storage.path",
-                                        "write.folder-storage.path"};
-    const struct ebb_metadata *m = t->metadata;
-    int rc = judge_place(look, t->label, m->location, err);
-
-    for (size_t i = 0; !rc && i < sizeof PATHS / sizeof PATHS[0]; i++)
-        rc = judge_place(look, t->label, ebb_metadata_property(m, PATHS[i]), err);
-    if (!rc)
-        rc = judge_folder_of(look, t->label, t->ref.metadata_uri, err);
-    for (size_t i = 0; !rc && i < m->statistics_count; i++)
-        rc = judge_folder_of(look, t->label, m->statistics[i].path, err);
-    return rc;
-}
-
-/* Whether a file of the neighbour lies in the zone; folders repeat, so the last answer is kept. */
-static bool is_name_inside(struct look *look, const char *uri)
-{
-    const char *folder = folder_of(uri, &look->folder);
-    enum ebb_zone_relation relation;
-
-    if (look->last_folder.len && !strcmp(folder, look->last_folder.data))
-        return look->last_inside;
-    relation = ebb__zone_relate_text(look->owners->zone, folder);
-    if (relation == EBB_ZONE_APART) {
-        bool own = false;
-
-        /* below its own location, which was compared by real path already, only links could lead here */
-        if (ebb_location_contains(look->table->metadata->location, folder, NULL, &own, NULL) || !own || look->touches)
-            relation = ebb__zone_relate(look->owners->zone, folder);
-    }
-    ebb_buf_reset(&look->last_folder);
-    ebb_buf_puts(&look->last_folder, folder);
-    look->last_inside = relation == EBB_ZONE_INSIDE || relation == EBB_ZONE_EQUAL;
-    return look->last_inside;
-}
-
-/* A relative name is meant below the neighbour's own location. */
-static int protect_whole_name(struct look *look, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
-{
-    struct ebb_location parts;
-    struct ebb_buf uri;
-    int rc;
-
-    if (!path.n || path.p[0] == '/' || ebb_location_split(path.p, path.n, &parts, NULL) || parts.scheme.n)
-        return look->owners->protect_name(look->owners->data, kind, path, err);
-    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb_buf_printf(&uri, "%s/", look->table->metadata->location);
-    ebb_buf_add_str(&uri, path);
-    rc = ebb_buf_check(&uri, "a name in the metadata", err);
-    if (!rc)
-        rc = look->owners->protect_name(look->owners->data, kind, ebb_buf_str(&uri), err);
-    ebb_buf_fini(&uri);
-    return rc;
-}
-
-static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
-{
-    struct look *look = data;
-    struct ebb_buf uri;
-    int rc = 0;
-
-    if (look->role != EBB_OWNER_APART)
-        return protect_whole_name(look, kind, path, err);
-    if (kind == EBB_REACH_METADATA && path.n && !memchr(path.p, ':', path.n) && path.p[0] != '/')
-        return 0;
-    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb_buf_add_str(&uri, path);
-    rc = ebb_buf_check(&uri, "a name in the metadata", err);
-    if (!rc && is_name_inside(look, ebb_buf_cstr(&uri)) && !is_excluded(look->owners, ebb_buf_cstr(&uri)))
-        rc = refuse_foreign(look->owners, look->table->label, ebb_buf_cstr(&uri), err);
-    ebb_buf_fini(&uri);
-    return rc;
-}
-
-/* Errors that are about the neighbour's metadata, as opposed to a refusal or to this process. */
-static bool is_about_neighbour(int rc)
-{
-    return rc && rc != -(int)EBB_EFOREIGN_TABLE && rc != -(int)EBB_ENOMEM && rc != -(int)EBB_ECANCELLED &&
-           rc != -(int)EBB_ELIMIT;
-}
-
-static int refuse_unread(const struct ebb_owners *o, const char *label, const struct ebb_err *why, struct ebb_err *err)
-{
-    int rc = ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: table %s has a place here, and its metadata can't be read: %s",
-                         o->zone->uri, label, why->message);
-
-    ebb_err_hint(err, "repair that table, or take it out of its catalog if it is gone");
-    return rc;
-}
-
-static int read_neighbour(struct look *look, const struct ebb_table *t, struct ebb_owner *owner, struct ebb_err *err)
-{
-    struct ebb_reach_options options = {look->owners->options->keep_deleted_entries};
-    struct ebb_reach_stats stats = {0, 0, 0};
-    struct ebb_err why;
-    int rc;
-
-    look->table = t;
-    rc = judge_known_places(look, t, err);
-    if (rc)
-        return rc;
-    if (look->role == EBB_OWNER_APART && look->touches)
-        look->role = EBB_OWNER_OUTER;
-    rc = ebb_reach_walk(look->owners->site, t, &options, on_name, look, &stats, &why);
-    look->owners->files_read += stats.metadata_files_read;
-    owner->role = look->role;
-    owner->is_whole = rc == 0;
-    if (is_about_neighbour(rc) && look->role == EBB_OWNER_APART) {
-        ebb_log_say(&look->owners->site->log, EBB_LOG_WARN, "neighbour %s: %s", t->label, why.message);
-        return 0;
-    }
-    if (is_about_neighbour(rc))
-        return refuse_unread(look->owners, t->label, &why, err);
-    if (rc && err)
-        *err = why;
-    return rc;
-}
-
-/* A table that can't be loaded owns the folder its catalog keeps it in, and the location that its metadata names as far as that can be read. */
-static int judge_unloadable(struct look *look, const char *label, const struct ebb_table_ref *ref, const struct ebb_err *why,
-                            struct ebb_err *err)
-{
-    struct ebb_metadata_identity identity = {NULL, NULL, 0, false};
-    struct ebb_arena arena;
-    struct ebb_buf head;
-    int rc = 0;
-
-    ebb_arena_init(&arena, (size_t)1 << 20);
-    ebb_buf_init(&head, (size_t)64 * 1024);
-    if (ref->metadata_uri && !ebb_storage_read_head(look->owners->site->storage, ref->metadata_uri, head.max, &head, NULL))
-        ebb_metadata_identify(ref->metadata_uri, head.data ? head.data : "", head.len, &arena, &identity, NULL);
-    if (!ref->folder_uri && !ref->metadata_uri)
-        rc = ebb_err_set(err, EBB_EOWNERSHIP, "%s: the catalog does not say where this table is", label);
-    if (!rc)
-        rc = judge_place(look, label, ref->folder_uri, err);
-    if (!rc)
-        rc = judge_place(look, label, identity.location, err);
-    if (!rc && ref->metadata_uri && !ref->folder_uri) {
-        struct ebb_buf folder;
-
-        ebb_buf_init(&folder, EBB_LOCATION_MAX_BYTES);
-        ebb_buf_puts(&folder, folder_of(ref->metadata_uri, &look->folder));
-        rc = judge_place(look, label, folder_of(ebb_buf_cstr(&folder), &look->folder), err);
-        ebb_buf_fini(&folder);
-    }
-    if (!rc && look->touches)
-        rc = refuse_unread(look->owners, label, why, err);
-    else if (!rc)
-        ebb_log_say(&look->owners->site->log, EBB_LOG_WARN, "neighbour %s: %s", label, why->message);
-    ebb_buf_fini(&head);
-    ebb_arena_fini(&arena);
-    return rc;
 }
 
 /* ---- the list ---- */
@@ -297,26 +82,11 @@ static bool is_unchanged(const struct ebb_owner *owner, const char *metadata_uri
            owner->stat.size_bytes == st->size_bytes && owner->stat.mtime_ns == st->mtime_ns;
 }
 
-static void begin_look(struct look *look, struct ebb_owners *o, enum ebb_owner_role role)
-{
-    memset(look, 0, sizeof *look);
-    look->owners = o;
-    look->role = role;
-    ebb_buf_init(&look->folder, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb_buf_init(&look->last_folder, 2 * EBB_LOCATION_MAX_BYTES);
-}
-
-static void end_look(struct look *look)
-{
-    ebb_buf_fini(&look->folder);
-    ebb_buf_fini(&look->last_folder);
-}
-
 /* A loaded neighbour: remember it and read what it claims. */
 static int take_table(struct ebb_owners *o, const struct ebb_table *t, enum ebb_owner_role role, struct ebb_err *err)
 {
     struct ebb_owner *owner = add_owner(o, t->label);
-    struct look look;
+    struct ebb_look look;
     int rc;
 
     if (!owner)
@@ -333,9 +103,9 @@ static int take_table(struct ebb_owners *o, const struct ebb_table *t, enum ebb_
     if (rc)
         return rc;
     owner->stat = t->metadata_stat;
-    begin_look(&look, o, role);
-    rc = read_neighbour(&look, t, owner, err);
-    end_look(&look);
+    ebb__look_begin(&look, o, role);
+    rc = ebb__look_read(&look, t, owner, err);
+    ebb__look_end(&look);
     return rc;
 }
 
@@ -343,16 +113,16 @@ static int take_unloadable(struct ebb_owners *o, const char *label, const struct
                            struct ebb_err *err)
 {
     struct ebb_owner *owner = add_owner(o, label);
-    struct look look;
+    struct ebb_look look;
     int rc;
 
     if (!owner)
         return ebb_err_nomem(err);
     owner->is_current = true;
     owner->is_whole = false;
-    begin_look(&look, o, EBB_OWNER_APART);
-    rc = judge_unloadable(&look, label, ref, why, err);
-    end_look(&look);
+    ebb__look_begin(&look, o, EBB_OWNER_APART);
+    rc = ebb__look_unloadable(&look, label, ref, why, err);
+    ebb__look_end(&look);
     return rc;
 }
 

@@ -19,7 +19,6 @@ struct ebb_plan_options {
     const char *location;   /* NULL = the table's; else must lie inside it */
     const char *listing;    /* inventory file, or NULL */
     const char *output;     /* plan file to write, or NULL = state folder */
-    struct ebb_strs exclude; /* URIs: nothing at or below is listed */
     int64_t max_files;      /* fuses; 0 = none */
     uint64_t max_bytes;     /* 0 = none */
     double max_share;       /* candidates / listed; 0 = the default 0.5 */

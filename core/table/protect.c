@@ -59,23 +59,33 @@ static int check_gc(const struct ebb_table *table, struct ebb_err *err)
     return rc;
 }
 
+/* "A,B=C" and "A=B,C": all names of a pair mean the same; the side with one name stands for them. */
+static int add_pair(const char *text, int (*add)(struct ebb_prefix_rules *, const char *, const char *, struct ebb_err *),
+                    struct ebb_prefix_rules *rules, struct ebb_err *err)
+{
+    const char *equals = strrchr(text, '=');
+    char *left = equals ? strndup(text, (size_t)(equals - text)) : NULL;
+    bool is_right_list = equals && strchr(equals, ',');
+    int rc;
+
+    if (!equals || equals == text || (is_right_list && strchr(left ? left : "", ',')))
+        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is not of the form NAMES=NAME", text);
+    else if (!left)
+        rc = ebb_err_nomem(err);
+    else
+        rc = is_right_list ? add(rules, equals + 1, left, err) : add(rules, left, equals + 1, err);
+    free(left);
+    return rc;
+}
+
 static int add_equals(const struct ebb_strs *pairs,
                       int (*add)(struct ebb_prefix_rules *, const char *, const char *, struct ebb_err *),
                       struct ebb_prefix_rules *rules, struct ebb_err *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; !rc && i < pairs->count; i++) {
-        const char *equals = strrchr(pairs->items[i], '=');
-        char *names = equals ? strndup(pairs->items[i], (size_t)(equals - pairs->items[i])) : NULL;
-
-        if (!equals || equals == pairs->items[i]) {
-            free(names);
-            return ebb_err_set(err, EBB_EUSAGE, "%s: is not of the form NAMES=NAME", pairs->items[i]);
-        }
-        rc = names ? add(rules, names, equals + 1, err) : ebb_err_nomem(err);
-        free(names);
-    }
+    for (size_t i = 0; !rc && i < pairs->count; i++)
+        rc = add_pair(pairs->items[i], add, rules, err);
     return rc;
 }
 
