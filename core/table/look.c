@@ -201,7 +201,7 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
     rc = judge_known_places(look, t, err);
     if (!rc && look->role == EBB_OWNER_APART && look->touches)
         look->role = EBB_OWNER_OUTER;
-    if (!rc && look->role == EBB_OWNER_APART)
+    if (!rc && look->role == EBB_OWNER_APART && !options.keep_deleted_entries)
         rc = judge_remembered(look, t, &remembered, err);
     if (rc || remembered) {
         owner->role = look->role;
@@ -212,7 +212,7 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
     look->owners->files_read += stats.metadata_files_read;
     owner->role = look->role;
     owner->is_whole = rc == 0;
-    if (!rc && look->role == EBB_OWNER_APART && look->outside_seen == look->outside.count)
+    if (!rc && look->role == EBB_OWNER_APART && !options.keep_deleted_entries && look->outside_seen == look->outside.count)
         return ebb__owner_cache_put(look->owners->site, t, &look->outside, err);
     if (is_about_neighbour(rc) && look->role == EBB_OWNER_APART) {
         ebb_log_say(&look->owners->site->log, EBB_LOG_WARN, "neighbour %s: %s", t->label, why.message);
