@@ -14,7 +14,7 @@ def paths(*suffixes, under=("",)):
     found = [name for name in os.listdir(ROOT) if os.path.isfile(os.path.join(ROOT, name))]
     for folder in FOLDERS:
         for here, folders, names in os.walk(os.path.join(ROOT, folder)):
-            folders[:] = [f for f in folders if f not in ("__pycache__", "fixtures", "corpus")]
+            folders[:] = [f for f in folders if f not in ("__pycache__", "fixtures", "corpus", "cases")]
             found += [os.path.relpath(os.path.join(here, name), ROOT) for name in names]
     return sorted(p for p in found if p.endswith(suffixes) and any(p.startswith(u) for u in under))
 
