@@ -175,8 +175,11 @@ static void inflate_block(struct work *w, const unsigned char *p, size_t n)
 static void inflate_file(struct work *w, size_t n)
 {
     const unsigned char *end = w->in + n;
-    const unsigned char *p = skip_head(w->in, end);
+    const unsigned char *p;
 
+    if (n < MAGIC_BYTES || memcmp(w->in, "Obj\1", MAGIC_BYTES))
+        return; /* planted litter that is named like a manifest */
+    p = skip_head(w->in, end);
     while (p < end) {
         int64_t size;
 
