@@ -27,6 +27,8 @@ bool ebb__number_format(double number, char text[EBB__NUMBER_MAX])
             break;
     }
     uselocale(before);
+    if (strspn(text, "-0123456789") == strlen(text))
+        strncat(text, ".0", EBB__NUMBER_MAX - strlen(text) - 1);
     return true;
 }
 

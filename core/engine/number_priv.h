@@ -9,7 +9,8 @@
 
 #define EBB__NUMBER_MAX 40
 
-/* Shortest text that reads back as the same number; false for NaN and infinities (text is then "nan", "inf", "-inf").
+/* Shortest text that reads back as the same number, and as a number with a fraction ("40.0"); false for NaN and
+ * infinities (text is then "nan", "inf", "-inf").
  */
 bool ebb__number_format(double number, char text[EBB__NUMBER_MAX]);
 /* Append as printf would, with one conversion for a double ("%.3f", "%10g"). format must hold exactly that. */

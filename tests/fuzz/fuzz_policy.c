@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/location.h"
 #include "engine/engine.h"
 
 #define NOW ((int64_t)1774742400000)
@@ -24,6 +25,7 @@ static void check(const struct ebb_decision *d)
 {
     const struct ebb_value *action = ebb_decision_get_action(d);
     const char *type = ebb_value_text_of(action, "type"), *location = ebb_value_text_of(action, "location");
+    bool inside = false;
 
     if (!ebb_decision_get_record(d))
         abort();
@@ -31,7 +33,7 @@ static void check(const struct ebb_decision *d)
         return;
     if (ebb_value_int_of(action, "older_than", NOW) > NOW - EBB_DECIDE_FLOOR_MS)
         abort();
-    if (location && strncmp(location, "s3://b/t", 8) && strncmp(location, "s3", 2))
+    if (location && (ebb_location_contains("s3://b/t", location, NULL, &inside, NULL) || !inside))
         abort();
 }
 
