@@ -40,6 +40,7 @@ class Maker:
         self.kind = kind
         self.folder = folder or kind[0] + "/" + name.replace(".", "/")
         self.style = rnd.choice(STYLES)
+        self.link = self.alias = None
         self.location = self.style + "/" + self.folder
         self.version = rnd.choice((1, 2, 2, 3))
         self.shape = manifest_write.Shape(rnd, self.version)
@@ -79,6 +80,10 @@ class Maker:
     def spell(self, relative):
         """A URI of a file of the table, in one of the spellings that mean it."""
         uri = self.location + "/" + relative
+        if self.link and relative.startswith("data/") and self.chance(0.3):
+            return self.location + "/linked" + relative[4:]
+        if self.alias and self.chance(0.3):
+            return self.style + "/" + self.alias + "/" + relative
         if self.chance(0.9):
             return uri
         if self.style == "s3://bkt/gen":
@@ -89,8 +94,13 @@ class Maker:
 
     def place(self, uri, data=b"x", mtime=None):
         """Write the file that a URI of this warehouse means."""
-        path = uri[uri.index("/gen") :]
-        path = os.path.normpath(self.base + path)
+        path = os.path.normpath(self.base + uri[uri.index("/gen") :])
+        if self.alias:
+            path = path.replace("/" + self.alias + "/", "/" + self.folder + "/")
+        if self.link and "/linked/" in path:
+            if self.link != "data":
+                return uri  # the link leads nowhere, or to something else
+            path = path.replace("/linked/", "/data/")
         self.written[path] = (data, OLD_NS if mtime is None else mtime)
         return uri
 
@@ -237,10 +247,12 @@ class Maker:
         cut = CUTOFF_MS * 1_000_000
         return self.rnd.choice((OLD_NS, OLD_NS, OLD_NS, OLD_NS + 1234567, cut, cut - 1_000_000, cut - 1, cut + 1, cut + 86400 * 10**9, 0, -1_500_000_000))
 
-    def links(self):
-        folder = self.base + "/gen/" + self.folder
-        target = self.rnd.choice(("data", "nowhere", "../..", "metadata/version-hint.text"))
-        self.link = (folder + "/linked", target)
+    def choose_links(self):
+        """A link inside the table to its data (or to nowhere), and one beside it to the whole table."""
+        if self.chance(0.05):
+            self.link = self.rnd.choice(("data", "data", "nowhere", "../..", "metadata/version-hint.text"))
+        if self.chance(0.05):
+            self.alias = os.path.dirname(self.folder) + "/alias-" + os.path.basename(self.folder)
 
     # ---- the metadata file ----
 
@@ -387,9 +399,6 @@ class Maker:
         """A live file is named under another authority, instead of or besides its own."""
         if self.defect not in ("conflict", "two-prefixes") or not self.state:
             return
-        entries = self.live(0)
-        if not entries or not self.style.startswith("hdfs"):
-            return
         path = self.place(self.location + "/data/" + self.unique() + ".parquet")
         named = [path.replace("hdfs://nn:8020", "hdfs://other")] + ([path] if self.defect == "two-prefixes" else [])
         self.state = self.state + [self.manifest([{"status": 1, "path": p, "snapshot": 1} for p in named])]
@@ -409,7 +418,10 @@ class Maker:
 
     def make(self, defect):
         self.defect = defect
-        self.link = None
+        self.choose_links()
+        if defect in ("conflict", "two-prefixes"):
+            self.style = "hdfs://nn:8020/gen"
+            self.location = self.style + "/" + self.folder
         for _ in range(self.rnd.choice((0, 1, 2, 3, 4, 6))):
             self.commit()
         self.two_prefixes()
@@ -421,8 +433,6 @@ class Maker:
         if self.chance(0.4):
             self.add_statistics()
         self.litter()
-        if self.chance(0.08):
-            self.links()
         self.spoil_before()
         pointer = self.finish()
         self.spoil_after()
@@ -438,8 +448,10 @@ class Maker:
             with open(path, "wb") as f:
                 f.write(data)
             os.utime(path, ns=(mtime, mtime))
-        if self.link and not os.path.lexists(self.link[0]):
-            os.symlink(self.link[1], self.link[0])
+        if self.link:
+            os.symlink(self.link, self.base + "/gen/" + self.folder + "/linked")
+        if self.alias:
+            os.symlink(os.path.basename(self.folder), self.base + "/gen/" + self.alias)
 
 
 def make(seed, base, count):

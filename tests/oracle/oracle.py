@@ -122,7 +122,7 @@ class Table:
         self.pointer = pointer
         self.folder = folder
         self.more_roots = []
-        self._names = None
+        self._names = {}
 
     def load(self):
         """The metadata; raises Refusal."""
@@ -147,11 +147,12 @@ class Table:
 
     # ---- names that the metadata holds ----
 
-    def names(self):
-        """Every name that the table's metadata holds, as it holds it. All or nothing."""
-        if self._names is None:
-            self._names = self._collect()
-        return self._names
+    def names(self, keep_deleted=False):
+        """Every name that the table's metadata holds, as it holds it. All or nothing. keep_deleted: entries marked as deleted count too."""
+        if keep_deleted not in self._names:
+            self.keep_deleted = keep_deleted
+            self._names[keep_deleted] = self._collect()
+        return self._names[keep_deleted]
 
     def _collect(self):
         meta = self.load()
@@ -213,7 +214,7 @@ class Table:
         found = [0, 0, 0]
         for status, name, referenced in entries(data, path):
             found[status] += 1
-            if status != 2:
+            if status != 2 or self.keep_deleted:
                 names.add(name)
                 if referenced:
                     names.add(referenced)
@@ -304,7 +305,7 @@ def _is_below(outer, inner):
     return inner == outer or inner.startswith(outer.rstrip("/") + "/")
 
 
-def _neighbours(world, table, root):
+def _neighbours(world, table, root, keep_deleted):
     """(names of other tables to keep, their uuids). Refuses where another table owns a place in ours."""
     keep, uuids = [], set()
     for other in world.tables:
@@ -325,7 +326,7 @@ def _neighbours(world, table, root):
             raise Refusal("foreign-table", other.label)
         if same or any(_is_below(place, root) for place in places):
             try:
-                keep.append((other.names(), other.location))
+                keep.append((other.names(keep_deleted), other.location))
             except Refusal as why:
                 raise Refusal("foreign-table", other.label + " is not readable") from why
             uuids.add(other.uuid())
@@ -342,20 +343,24 @@ def _reachable(keep):
     return paths
 
 
-def _through_links(root, links, paths, here):
-    """Names that the metadata has behind a link inside the table protect the file that is really there."""
-    for path in list(paths):
-        if not _is_below(here, path) or path == here:
-            continue
-        relative = path[len(here) :].lstrip("/")
-        if not any(_is_below(link, relative) for link in links):
-            continue
-        real = os.path.realpath(os.path.join(root, relative))
-        if not os.path.exists(real):
+def _through_links(world, keep, root, links, paths, here):
+    """A name that leads by a link to a file of the table protects the file that is really there, under the name that it is listed by."""
+    real_root = os.path.realpath(root)
+    for name in {(name, base) for names, base in keep for name in names}:
+        prefix, path = loc.parse(*name)[:2], loc.parse(*name)[2]
+        local = world.local(*name)
+        relative = path[len(here) :].lstrip("/") if _is_below(here, path) else None
+        if relative is not None and not any(_is_below(link, relative) for link in links):
+            continue  # named as it is listed
+        if relative is not None and not os.path.exists(os.path.join(root, relative)):
             raise Refusal("link-in-use", path)
-        real_root = os.path.realpath(root)
-        if _is_below(real_root, real):
-            paths.setdefault(here + real[len(real_root) :], set()).update(paths[path])
+        if local is None:
+            continue
+        real = os.path.join(os.path.realpath(os.path.dirname(local)), os.path.basename(local))
+        if relative is not None:
+            real = os.path.realpath(os.path.join(root, relative))
+        if _is_below(real_root, real) and real != real_root:
+            paths.setdefault(here + real[len(real_root) :], set()).add(prefix if relative is not None else ("", ""))
 
 
 def _flink_jobs(table):
@@ -363,23 +368,24 @@ def _flink_jobs(table):
     return tuple(job for job in jobs if job)
 
 
-def judge(world, table, cutoff_ms, dropped=(), equal_authorities=None):
-    """What may go from the table. Raises Refusal."""
+def judge(world, table, cutoff_ms, dropped=(), equal_authorities=None, keep_deleted=False, below=None):
+    """What may go from the table, or from its folder `below`. Raises Refusal."""
     meta = table.load()
     if str((meta.get("properties") or {}).get("gc.enabled", "true")).lower() != "true":
         raise Refusal("gc-disabled", table.label)
-    own = (table.names(), table.location)
     root = world.local(table.location)
-    keep, known_uuids = _neighbours(world, table, os.path.realpath(root))
+    keep = [(table.names(keep_deleted), table.location)]
+    others, known_uuids = _neighbours(world, table, os.path.realpath(os.path.join(root, below or ".")), keep_deleted)
+    keep += others
     known_uuids |= {table.uuid()} | {uuid.lower() for uuid in dropped}
-    paths = _reachable([own] + keep)
+    paths = _reachable(keep)
     prefix = loc.split(table.location)[:2]
     here = loc.parse(table.location)[2]
     fields = partition_fields(meta)
-    listing = list(_walk(root))
+    listing = [(name, st) for name, st in _walk(root) if not below or _is_below(below, name)]
     answer = Answer()
     answer.links = [name for name, st in listing if os.path.islink(os.path.join(root, name))]
-    _through_links(root, answer.links, paths, here)
+    _through_links(world, keep, root, answer.links, paths, here)
     jobs = _flink_jobs(table)
     for name in [n for n, _ in listing if jobs and n.startswith(tuple("metadata/" + j for j in jobs))]:
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second reader, run by second_reader.py inside its own environment: reads every snapshot of Iceberg tables with PyIceberg and prints a
-digest of the rows. Input: a JSON list of {"metadata": uri, "maps": {prefix: folder}}; output: a JSON list of {snapshot id: digest}, or
-{"unreadable": reason}."""
+digest of the rows. A line of input is a JSON list of {"metadata": uri, "maps": {prefix: folder}}; its line of output a JSON list of
+{snapshot id: digest}, or {"unreadable": reason}."""
 
 import hashlib
 import json
@@ -54,4 +54,5 @@ def read(job):
 if __name__ == "__main__":
     import read_tables  # the module that PyIceberg finds the reader's class in
 
-    json.dump([read_tables.read(job) for job in json.load(sys.stdin)], sys.stdout)
+    for line in sys.stdin:
+        print(json.dumps([read_tables.read(job) for job in json.loads(line)]), flush=True)

@@ -26,11 +26,19 @@ def is_wanted():
     return os.environ.get("CI", "").lower() == "true"
 
 
-def read(interpreter, jobs):
-    """[{snapshot id: digest of the rows} or {"unreadable": why}] for [{"metadata": uri, "maps": {prefix: folder}}]."""
-    done = subprocess.run(
-        [interpreter, "read_tables.py"], input=json.dumps(jobs).encode(), capture_output=True, cwd=HERE, check=False, timeout=600
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr.decode("utf-8", "replace")[-2000:])
-    return json.loads(done.stdout)
+class Reader:
+    """A process of the second reader; it answers one list of jobs after the other."""
+
+    def __init__(self, interpreter):
+        self.process = subprocess.Popen([interpreter, "read_tables.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=HERE)
+
+    def read(self, jobs):
+        """[{snapshot id: digest of the rows} or {"unreadable": why}] for [{"metadata": uri, "maps": {prefix: folder}}]."""
+        self.process.stdin.write(json.dumps(jobs).encode() + b"\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(timeout=60)

@@ -194,28 +194,31 @@ class Removal(Base):
         interpreter = second_reader.python()
         if interpreter is None and second_reader.is_wanted():
             self.fail("the second reader is missing: " + second_reader.__doc__)
+        reader = second_reader.Reader(interpreter) if interpreter else None
+        if reader:
+            self.addCleanup(reader.close)
         tables = read = 0
         for case, place in self.each_case():
             chosen = [t for t in case.tables if t["safe"]["verdict"] == "scan" and not t["foreign_uuid"]]
-            before = self.second_look(interpreter, place, chosen)
+            before = self.second_look(reader, place, chosen)
             for table in chosen:
                 tables += 1
                 with self.subTest(case=case.name, table=table["name"]):
-                    self.there_and_back(interpreter, place, table, before.get(table["name"]))
+                    self.there_and_back(reader, place, table, before.get(table["name"]))
             read += sum(1 for digest in before.values() if "unreadable" not in digest)
-        note = "read by PyIceberg: %d" % read if interpreter else "PyIceberg is not there: rows were not compared"
+        note = "read by PyIceberg: %d" % read if reader else "PyIceberg is not there: rows were not compared"
         print("\n%d tables emptied of orphans and restored; %s" % (tables, note), file=sys.stderr)
-        if interpreter:
+        if reader:
             self.assertGreaterEqual(read, tables * 3 // 4)
 
     @staticmethod
-    def second_look(interpreter, place, tables):
-        if not interpreter or not tables:
+    def second_look(reader, place, tables):
+        if not reader or not tables:
             return {}
         jobs = [{"metadata": t["metadata"], "maps": place.maps} for t in tables]
-        return {t["name"]: digest for t, digest in zip(tables, second_reader.read(interpreter, jobs))}
+        return {t["name"]: digest for t, digest in zip(tables, reader.read(jobs))}
 
-    def there_and_back(self, interpreter, place, table, digest):
+    def there_and_back(self, reader, place, table, digest):
         root = os.path.join(place.base, place.case.truth["root"])
         orphans = {place.local(p) for p in table["safe"]["orphans"]}
         output = os.path.join(place.base, "apply.plan")
@@ -231,7 +234,7 @@ class Removal(Base):
         after = program.tree(root, without=(QUARANTINE,))
         self.assertEqual(after, {path: facts for path, facts in before.items() if path not in orphans})
         if digest and "unreadable" not in digest:
-            self.assertEqual(self.second_look(interpreter, place, [table])[table["name"]], digest)
+            self.assertEqual(self.second_look(reader, place, [table])[table["name"]], digest)
         self.nothing_left(place, table)
 
         done = program.run(["restore", run["run"], "--json"], place.config, place.state)
