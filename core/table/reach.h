@@ -49,7 +49,7 @@ void ebb_reach_set_free(struct ebb_reach_set *set);
 /* Add a name as metadata has it. `root`: what a relative name is resolved against (table location). */
 int ebb_reach_set_add(struct ebb_reach_set *set, struct ebb_str path, const char *root, struct ebb_err *err);
 /* Number of distinct names. */
-int64_t ebb_reach_set_count(const struct ebb_reach_set *set);
+int64_t ebb_reach_set_count(struct ebb_reach_set *set);
 /* Is a listed name reachable? An exact match under any prefix that may be meant beats every conflict elsewhere. conflict (may be NULL) gets
  * "(valid, actual)" for messages. */
 int ebb_reach_set_match(struct ebb_reach_set *set, const struct ebb_location *listed, enum ebb_match *out,

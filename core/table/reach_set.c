@@ -7,12 +7,15 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/fold.h"
 
 #define PREFIX_MAX 256
+#define PENDING_MAX 32
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define PREFIX_BYTES 512
 
 struct prefix {
@@ -36,6 +39,9 @@ struct ebb_reach_set {
     size_t cap; /* a power of two, or 0 */
     size_t count; /* names */
     size_t used;  /* slots: names and folds */
+    uint64_t pending[PENDING_MAX]; /* computed and prefetched, not put yet: a slot is far away in memory */
+    bool is_name[PENDING_MAX];     /* else a fold */
+    size_t pending_count;
     struct prefix *prefixes;
     size_t prefix_count;
     size_t last_prefix;
@@ -73,10 +79,6 @@ void ebb_reach_set_free(struct ebb_reach_set *set)
     free(set);
 }
 
-int64_t ebb_reach_set_count(const struct ebb_reach_set *set)
-{
-    return (int64_t)set->count;
-}
 
 static uint64_t fingerprint(const struct ebb_reach_set *set, size_t prefix, struct ebb_str path)
 {
@@ -110,9 +112,25 @@ static bool has_slot(const struct ebb_reach_set *set, uint64_t f)
     return false;
 }
 
+/* Zeroed; a large table on huge pages, since it is read at random. */
+static uint64_t *new_slots(size_t cap)
+{
+    size_t bytes = cap * sizeof(uint64_t);
+    uint64_t *slots;
+
+    if (bytes < HUGE_PAGE_BYTES)
+        return calloc(cap, sizeof(uint64_t));
+    slots = aligned_alloc(HUGE_PAGE_BYTES, bytes);
+    if (!slots)
+        return NULL;
+    madvise(slots, bytes, MADV_HUGEPAGE); /* a wish */
+    memset(slots, 0, bytes);
+    return slots;
+}
+
 static bool resize(struct ebb_reach_set *set, size_t cap)
 {
-    uint64_t *slots = calloc(cap, sizeof *slots);
+    uint64_t *slots = new_slots(cap);
 
     if (!slots)
         return false;
@@ -179,35 +197,57 @@ static int intern(struct ebb_reach_set *set, const struct ebb_location *loc, siz
     return 0;
 }
 
-static int add_slot(struct ebb_reach_set *set, size_t prefix, struct ebb_str path, bool *is_new, struct ebb_err *err)
+static void put_pending(struct ebb_reach_set *set)
 {
-    if (set->used + 1 > set->cap / 8 * 7 && !resize(set, set->cap ? set->cap * 2 : 1024))
-        return ebb_err_nomem(err);
-    *is_new = put_slot(set->slots, set->cap, fingerprint(set, prefix, path));
-    set->used += *is_new;
+    for (size_t i = 0; i < set->pending_count; i++)
+        if (put_slot(set->slots, set->cap, set->pending[i])) {
+            set->used++;
+            set->count += set->is_name[i];
+        }
+    set->pending_count = 0;
+}
+
+int64_t ebb_reach_set_count(struct ebb_reach_set *set)
+{
+    put_pending(set);
+    return (int64_t)set->count;
+}
+
+/* Put a fingerprint, now or a little later: put_pending must come before any question. */
+static int add_slot(struct ebb_reach_set *set, size_t prefix, struct ebb_str path, bool is_name, struct ebb_err *err)
+{
+    uint64_t f = fingerprint(set, prefix, path);
+
+    if (set->used + PENDING_MAX > set->cap / 8 * 7) {
+        put_pending(set);
+        if (set->used + PENDING_MAX > set->cap / 8 * 7 && !resize(set, set->cap ? set->cap * 2 : 1024))
+            return ebb_err_nomem(err);
+    }
+    __builtin_prefetch(&set->slots[(size_t)f & (set->cap - 1)], 1);
+    set->pending[set->pending_count] = f;
+    set->is_name[set->pending_count] = is_name;
+    if (++set->pending_count == PENDING_MAX)
+        put_pending(set);
     return 0;
 }
 
 /* A name is kept beside its fold, if that is another; folds have a prefix of their own. */
 static int add_name(struct ebb_reach_set *set, size_t prefix, struct ebb_str normal, struct ebb_err *err)
 {
-    bool is_new;
-    int rc = add_slot(set, prefix, normal, &is_new, err);
+    int rc = add_slot(set, prefix, normal, true, err);
 
-    if (rc || !is_new)
+    if (rc || ebb_path_is_folded(normal))
         return rc;
-    set->count++;
-    if (ebb_path_is_folded(normal))
-        return 0;
     ebb_buf_reset(&set->fold);
     ebb_path_fold(normal, &set->fold);
-    return set->fold.bad ? 0 : add_slot(set, PREFIX_MAX, ebb_buf_str(&set->fold), &is_new, err);
+    return set->fold.bad ? 0 : add_slot(set, PREFIX_MAX, ebb_buf_str(&set->fold), false, err);
 }
 
 bool ebb_reach_set_is_near(struct ebb_reach_set *set, struct ebb_str normal_path, struct ebb_str *fold)
 {
     bool found = false;
 
+    put_pending(set);
     ebb_buf_reset(&set->fold);
     ebb_path_fold(normal_path, &set->fold);
     *fold = ebb_buf_str(&set->fold);
@@ -314,6 +354,7 @@ enum ebb_match ebb_reach_set_match_normal(struct ebb_reach_set *set, const struc
 {
     enum ebb_match match = EBB_MATCH_NONE;
 
+    put_pending(set);
     classify(set, listed);
     for (size_t i = 0; i < set->prefix_count; i++)
         if (set->view.is_match[i] && has_slot(set, fingerprint(set, i, listed->path)))
