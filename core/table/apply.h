@@ -33,8 +33,11 @@ struct ebb_apply_options {
 struct ebb_apply_result {
     char run[40];
     char plan[40];
-    const char *status; /* done | partial | failed */
-    int64_t moved, deleted, returned, already_gone;
+    const char *status; /* done | partial | failed | interrupted */
+    int64_t moved;        /* lie in quarantine now */
+    int64_t deleted;      /* removed for good */
+    int64_t returned;     /* moved and put back */
+    int64_t already_gone; /* were not there any more */
     struct ebb_file_notes skipped, failed;
     char *quarantine; /* URI of <quarantine>/<run>, owned; NULL when nothing was moved */
 };
@@ -50,8 +53,10 @@ struct ebb_restore_result {
     int64_t restored, already_there;
     struct ebb_file_notes conflicts, failed;
 };
+/* Frees the notes. */
 void ebb_restore_result_fini(struct ebb_restore_result *result);
-/* paths: relative to the location or full URIs; none = all. */
+/* Put files of a run back, never over a new one; needs no readable table. paths: files or folders, relative to the location or full URIs; none = all.
+ * EBB_EPARTIAL when something could not go back (result is filled). */
 int ebb_restore(const struct ebb_site *site, const char *run, const struct ebb_strs *paths, struct ebb_restore_result *out,
                 struct ebb_err *err);
 /* Without any record: from a quarantine run folder alone (its run.jsonl). */

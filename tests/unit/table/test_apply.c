@@ -757,6 +757,47 @@ static void test_the_audit_log_names_each_file(void **state)
     ebb_apply_result_fini(&r);
 }
 
+/* A plan remembers the maps it was made with: apply, restore and purge need not be told again. */
+static void test_maps_come_from_the_plan(void **state)
+{
+    struct table_fixture *f = *state;
+    struct ebb_apply_options options = apply_options();
+    struct ebb_purge_options purge = {0, false};
+    struct ebb_purge_result purged;
+    struct ebb_restore_result back;
+    struct ebb_apply_result r;
+    struct ebb_strs maps;
+    char text[128], name[512];
+
+    snprintf(f->uri, sizeof f->uri, "file:/nowhere/wh/ns/t");
+    f->version = 0;
+    put_file(f, "data/a.parquet");
+    put_file(f, "data/live.parquet");
+    commit_names(f, "data/live.parquet");
+    snprintf(text, sizeof text, "file:/nowhere=%s", f->top);
+    ebb_strs_init(&maps);
+    assert_ok(f, ebb_strs_add(&maps, text, &f->err));
+    assert_ok(f, ebb_uri_map_add_text(f->map, text, &f->err));
+    f->site.maps = &maps;
+    make_plan(f);
+    close_site(f);
+    open_site(f); /* without maps */
+    assert_ok(f, ebb_apply(&f->site, f->plan, &options, &r, &f->err));
+    assert_int_equal(r.moved, 1);
+    assert_non_null(strstr(r.quarantine, "file:/nowhere/wh/ns/t/.ebb-quarantine/r-"));
+    assert_true(has_file(f, in_quarantine(r.run, "data/a.parquet", name)));
+    assert_ok(f, ebb_restore(&f->site, r.run, NULL, &back, &f->err));
+    assert_true(has_file(f, "data/a.parquet"));
+    assert_true(has_file(f, "data/live.parquet"));
+    ebb_restore_result_fini(&back);
+    memset(&purged, 0, sizeof purged);
+    assert_ok(f, ebb_purge(&f->site, NULL, &purge, &purged, &f->err));
+    assert_int_equal(purged.runs.count, 1);
+    ebb_purge_result_fini(&purged);
+    ebb_apply_result_fini(&r);
+    ebb_strs_fini(&maps);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, table_setup, table_teardown)
 
 int main(void)
@@ -797,6 +838,7 @@ int main(void)
         TEST(test_verify_finds_what_is_missing),
         TEST(test_an_old_log_entry_may_be_missing),
         TEST(test_the_audit_log_names_each_file),
+        TEST(test_maps_come_from_the_plan),
     };
 
     return cmocka_run_group_tests_name("apply", tests, NULL, NULL);
