@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The plain SHA-256 of libcrypto: unlike EVP it allocates nothing and so cannot fail. */
+#define OPENSSL_API_COMPAT 10101
+
 #include "engine/bundle_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -143,30 +146,27 @@ static int compare_libs(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static bool add_part(EVP_MD_CTX *md, const char *name, const char *source, size_t n)
+static void add_part(SHA256_CTX *sha, const char *name, const char *source, size_t n)
 {
     char head[NAME_MAX_BYTES + 40];
     int length = snprintf(head, sizeof head, "%s %zu\n", name, n);
 
-    return EVP_DigestUpdate(md, head, (size_t)length) && EVP_DigestUpdate(md, source, n);
+    SHA256_Update(sha, head, (size_t)length);
+    SHA256_Update(sha, source, n);
 }
 
-int ebb__bundle_hash(struct ebb__bundle *bundle, struct ebb_str source, char out[80], struct ebb_err *err)
+void ebb__bundle_hash(struct ebb__bundle *bundle, struct ebb_str source, char out[80])
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int n = 0;
-    EVP_MD_CTX *md = EVP_MD_CTX_new();
-    bool good = md && EVP_DigestInit_ex(md, EVP_sha256(), NULL) && add_part(md, "policy", source.p, source.n);
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256_CTX sha;
 
+    SHA256_Init(&sha);
+    add_part(&sha, "policy", source.p, source.n);
     qsort(bundle->libs, bundle->count, sizeof *bundle->libs, compare_libs);
-    for (size_t i = 0; i < bundle->count && good; i++)
-        good = add_part(md, bundle->libs[i].name, bundle->libs[i].source, bundle->libs[i].source_bytes);
-    good = good && EVP_DigestFinal_ex(md, digest, &n) && n == 32;
-    EVP_MD_CTX_free(md);
-    if (!good)
-        return ebb_err_nomem(err);
+    for (size_t i = 0; i < bundle->count; i++)
+        add_part(&sha, bundle->libs[i].name, bundle->libs[i].source, bundle->libs[i].source_bytes);
+    SHA256_Final(digest, &sha);
     memcpy(out, "sha256:", 8);
-    for (unsigned int i = 0; i < n; i++)
+    for (size_t i = 0; i < sizeof digest; i++)
         snprintf(out + 7 + 2 * i, 3, "%02x", digest[i]);
-    return 0;
 }

@@ -27,7 +27,7 @@ void ebb__bundle_fini(struct ebb__bundle *bundle);
 /* A library by name ([a-z][a-z0-9_]*), read when new; NULL on error. Links are not followed. */
 const struct ebb__lib *ebb__bundle_get(struct ebb__bundle *bundle, const char *name, struct ebb_err *err);
 /* "sha256:<hex>" over the source and all libraries, in order of their names. */
-int ebb__bundle_hash(struct ebb__bundle *bundle, struct ebb_str source, char out[80], struct ebb_err *err);
+void ebb__bundle_hash(struct ebb__bundle *bundle, struct ebb_str source, char out[80]);
 /* Read a regular file of at most EBB_POLICY_SOURCE_MAX_BYTES; dir is a descriptor or AT_FDCWD; flags go to openat. The
  * caller frees *out. */
 int ebb__source_read(int dir, const char *name, const char *shown, int flags, char **out, size_t *n,

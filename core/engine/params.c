@@ -51,7 +51,7 @@ static int parse_measure(const char *type, const struct ebb_value *written, bool
         *out = (int64_t)bytes;
     }
     if (rc)
-        return ebb_err_as(err, EBB_ECONFIG, NULL);
+        return rc == -(int)EBB_ENOMEM ? rc : ebb_err_as(err, EBB_ECONFIG, NULL);
     return bytes > INT64_MAX ? ebb_err_set(err, EBB_ECONFIG, "too large") : 0;
 }
 
@@ -115,7 +115,7 @@ static int put_text(const char *type, const struct ebb_value *written, struct eb
         rc = ebb_location_split(text, strlen(text), &location, err);
     ebb_tz_free(tz);
     if (rc)
-        return ebb_err_as(err, EBB_ECONFIG, NULL);
+        return rc == -(int)EBB_ENOMEM ? rc : ebb_err_as(err, EBB_ECONFIG, NULL);
     ebb_value_put_str(out, key, text);
     return 0;
 }

@@ -120,9 +120,7 @@ static int finish(struct ebb_policy *policy, const struct ebb_value *raw, struct
         rc = policy->manifest_json ? 0 : ebb_err_nomem(err);
     }
     ebb_buf_fini(&json);
-    if (!rc)
-        rc = ebb__bundle_hash(&policy->bundle, (struct ebb_str){policy->source, policy->source_bytes}, policy->hash,
-                              err);
+    ebb__bundle_hash(&policy->bundle, (struct ebb_str){policy->source, policy->source_bytes}, policy->hash);
     policy->bundle.is_closed = true;
     if (!rc)
         rc = ebb_settings_new(policy, NULL, NULL, &settings, err);
