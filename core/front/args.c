@@ -56,14 +56,24 @@ static int give(struct parser *p, const struct ebb_option *option, const char *v
     return 0;
 }
 
+/* An option is never taken for the value of the one before it: a lost value must not eat --dry-run. */
+static int missing_value(const struct ebb_option *option, const char *next, struct ebb_err *err)
+{
+    int rc = ebb_err_set(err, EBB_EUSAGE, "--%s: %s is missing", option->name, option->value);
+
+    if (next)
+        ebb_err_hint(err, "if %s is meant as its value: --%s=%s", next, option->name, next);
+    return rc;
+}
+
 /* The value of an option: what stands behind '=' (or the letter), else the next argument. */
 static int take_value(struct parser *p, const struct ebb_option *option, const char *attached, struct ebb_err *err)
 {
     if (!option->value && attached)
         return ebb_err_set(err, EBB_EUSAGE, "--%s: takes no value", option->name);
     if (option->value && !attached) {
-        if (p->at >= p->argc)
-            return ebb_err_set(err, EBB_EUSAGE, "--%s: %s is missing", option->name, option->value);
+        if (p->at >= p->argc || !strncmp(p->argv[p->at], "--", 2))
+            return missing_value(option, p->at < p->argc ? p->argv[p->at] : NULL, err);
         attached = p->argv[p->at++];
     }
     return give(p, option, attached, err);
