@@ -73,7 +73,7 @@ static int put_snapshots(struct ebb_value *table, struct ebb_value *events, cons
         ebb_value_put_str(event, "source", "metadata");
         ebb_value_put_int(event, "snapshot_id", sorted[i]->id);
         ebb_value_put_str(event, "operation", sorted[i]->operation);
-        if (ebb_snapshot_summary(sorted[i], "ebb.run"))
+        if (ebb_snapshot_summary(sorted[i], "ebb.run-id"))
             ebb_value_put_bool(event, "own", true);
     }
     free(sorted);

@@ -166,6 +166,8 @@ static int collect(struct ebb_planning *p, const struct ebb_protect_options *pro
         rc = p->options->listing ? ebb__plan_inventory(p, err) : list_storage(p, err);
     if (!rc) /* list first, then look again: what was committed meanwhile leaves the candidates (2.6) */
         rc = ebb_protect_refresh(p->protect, &changed, err);
+    if (!rc)
+        rc = ebb__plan_look_at_quarantine(p, err);
     return rc;
 }
 

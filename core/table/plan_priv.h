@@ -57,6 +57,8 @@ bool ebb__plan_is_flink(const struct ebb_planning *p, struct ebb_str dir, struct
 int ebb__plan_each_name(const struct ebb_planning *p, ebb_reach_cb *cb, void *data, struct ebb_err *err);
 /* plan_overlap.c: nothing that was listed (but metadata files) is reachable, and not all files of the table are seen to lie elsewhere (fuse zero_overlap). */
 int ebb__plan_is_mismatch(const struct ebb_planning *p, bool *out, struct ebb_err *err);
+/* plan_quarantine.c: warn of referenced files that lie in a quarantine. Store errors. */
+int ebb__plan_look_at_quarantine(struct ebb_planning *p, struct ebb_err *err);
 /* plan_write.c: fuses, file, record. */
 int ebb__plan_write(struct ebb_planning *p, const struct ebb_protect_options *protect, char **file, struct ebb_err *err);
 
