@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The plain SHA-256 of libcrypto: unlike EVP it allocates nothing and so cannot fail. */
+#define OPENSSL_API_COMPAT 10101
+
 #include "table/plan_reader_priv.h"
 
 #include <errno.h>
@@ -7,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include "base/text.h"
 #include "format/plan.h"
@@ -24,7 +27,7 @@ struct ebb_plan_reader {
     unsigned char (*digests)[DIGEST_BYTES];
     size_t digest_count, digest_cap;
     bool is_known;      /* the first reading came to the end */
-    EVP_MD_CTX *sha256; /* of the lines before `line` */
+    SHA256_CTX sha256; /* of the lines before `line` */
     struct ebb_buf line;
     bool has_line; /* `line` is not yet in sha256 */
 };
@@ -57,8 +60,8 @@ int ebb__plan_reader_open(const char *path, struct ebb_plan_reader **out, struct
     ebb_buf_init(&r->line, EBB_PLAN_MAX_LINE_BYTES);
     r->path = strdup(path);
     r->chunk = malloc(CHUNK_BYTES);
-    r->sha256 = EVP_MD_CTX_new();
-    if (!r->path || !r->chunk || !r->sha256 || EVP_DigestInit_ex(r->sha256, EVP_sha256(), NULL) != 1)
+    SHA256_Init(&r->sha256);
+    if (!r->path || !r->chunk)
         rc = ebb_err_nomem(err);
     if (!rc)
         rc = open_regular(path, &r->fd, err);
@@ -75,7 +78,6 @@ void ebb__plan_reader_close(struct ebb_plan_reader *r)
         return;
     if (r->fd >= 0)
         close(r->fd);
-    EVP_MD_CTX_free(r->sha256);
     ebb_buf_fini(&r->line);
     free(r->digests);
     free(r->chunk);
@@ -120,10 +122,12 @@ static int grow_digests(struct ebb_plan_reader *r, struct ebb_err *err)
 
 static int check_chunk(struct ebb_plan_reader *r, struct ebb_err *err)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned char digest[DIGEST_BYTES];
+    SHA256_CTX sha;
 
-    if (EVP_Digest(r->chunk, r->chunk_len, digest, NULL, EVP_sha256(), NULL) != 1)
-        return ebb_err_nomem(err);
+    SHA256_Init(&sha);
+    SHA256_Update(&sha, r->chunk, r->chunk_len);
+    SHA256_Final(digest, &sha);
     if (r->is_known) {
         if (r->chunk_number >= r->digest_count || memcmp(r->digests[r->chunk_number], digest, DIGEST_BYTES) != 0)
             return changed(r, err);
@@ -154,14 +158,12 @@ static int fill(struct ebb_plan_reader *r, struct ebb_err *err)
     return 0;
 }
 
-static int hash_line(struct ebb_plan_reader *r, struct ebb_err *err)
+static void hash_line(struct ebb_plan_reader *r)
 {
     if (r->is_known || !r->has_line)
-        return 0;
-    if (EVP_DigestUpdate(r->sha256, r->line.data ? r->line.data : "", r->line.len) != 1 ||
-        EVP_DigestUpdate(r->sha256, "\n", 1) != 1)
-        return ebb_err_nomem(err);
-    return 0;
+        return;
+    SHA256_Update(&r->sha256, r->line.data ? r->line.data : "", r->line.len);
+    SHA256_Update(&r->sha256, "\n", 1);
 }
 
 /* Move what the chunk has of the line over; true when its line feed was there. */
@@ -189,9 +191,7 @@ int ebb__plan_reader_next(struct ebb_plan_reader *r, struct ebb_str *line, bool 
         *is_end = true;
         return 0;
     }
-    rc = hash_line(r, err);
-    if (rc)
-        return rc;
+    hash_line(r);
     ebb_buf_reset(&r->line);
     r->has_line = true;
     while (!take_line(r)) {
@@ -211,17 +211,16 @@ int ebb__plan_reader_next(struct ebb_plan_reader *r, struct ebb_str *line, bool 
 
 int ebb__plan_reader_sha256(struct ebb_plan_reader *r, char out[65], struct ebb_err *err)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned char digest[DIGEST_BYTES];
     struct ebb_buf hex;
-    int rc = 0;
+    int rc;
 
+    if (!r->is_over)
+        return ebb_err_set(err, EBB_EINTERNAL, "plan %s: hash before the end", r->path);
     ebb_buf_init(&hex, 64);
-    if (!r->is_over || EVP_DigestFinal_ex(r->sha256, digest, NULL) != 1)
-        rc = ebb_err_set(err, EBB_EINTERNAL, "plan %s: hash before the end", r->path);
-    if (!rc)
-        ebb_text_hex(&hex, digest, DIGEST_BYTES);
-    if (!rc)
-        rc = ebb_buf_check(&hex, "hash", err);
+    SHA256_Final(digest, &r->sha256);
+    ebb_text_hex(&hex, digest, DIGEST_BYTES);
+    rc = ebb_buf_check(&hex, "hash", err);
     if (!rc) {
         memcpy(out, hex.data, 65);
         r->is_known = true;

@@ -2,6 +2,9 @@
  *
  * The end of a planning: candidates are judged once more and written in order, fuses are looked at, the file gets its name, the store its record.
  */
+/* The plain SHA-256 of libcrypto: unlike EVP it allocates nothing and so cannot fail. */
+#define OPENSSL_API_COMPAT 10101
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include "base/time.h"
 #include "io/file.h"
@@ -19,7 +22,7 @@
 
 struct writer {
     struct ebb_planning *p;
-    EVP_MD_CTX *sha;
+    SHA256_CTX sha;
     struct ebb_buf out;
     const char *temporary;
     int fd;
@@ -49,8 +52,11 @@ static int flush(struct writer *w, struct ebb_err *err)
 /* Hash what was appended to the buffer since `from`. */
 static int hash_tail(struct writer *w, size_t from, struct ebb_err *err)
 {
-    if (w->out.bad || EVP_DigestUpdate(w->sha, w->out.data + from, w->out.len - from) != 1)
-        return ebb_err_set(err, EBB_EINTERNAL, "plan: can't hash");
+    int rc = ebb_buf_check(&w->out, "plan", err);
+
+    if (rc)
+        return rc;
+    SHA256_Update(&w->sha, w->out.data + from, w->out.len - from);
     return w->out.len > WRITE_BYTES ? flush(w, err) : 0;
 }
 
@@ -194,8 +200,7 @@ static int look_at_fuses(struct ebb_planning *p, struct ebb_err *err)
 static int write_summary(struct writer *w, struct ebb_err *err)
 {
     struct ebb_planning *p = w->p;
-    unsigned char digest[32];
-    unsigned digest_n = 0;
+    unsigned char digest[SHA256_DIGEST_LENGTH];
     struct ebb_buf hex;
     int rc = look_at_fuses(p, err);
 
@@ -203,8 +208,7 @@ static int write_summary(struct writer *w, struct ebb_err *err)
         return rc;
     p->summary.reachable = ebb_protect_reachable_count(p->protect);
     p->summary.metadata_files_read = ebb_protect_files_read(p->protect);
-    if (EVP_DigestFinal_ex(w->sha, digest, &digest_n) != 1 || digest_n != sizeof digest)
-        return ebb_err_set(err, EBB_EINTERNAL, "plan: can't hash");
+    SHA256_Final(digest, &w->sha);
     ebb_buf_init(&hex, 128);
     ebb_text_hex(&hex, digest, sizeof digest);
     snprintf(p->summary.sha256, sizeof p->summary.sha256, "%s", ebb_buf_cstr(&hex));
@@ -278,16 +282,19 @@ static int target_name(const struct ebb_planning *p, struct ebb_buf *out, struct
 
 static int write_file(struct ebb_planning *p, const struct ebb_protect_options *protect, const char *file, struct ebb_err *err)
 {
-    struct writer w = {p, EVP_MD_CTX_new(), {NULL, 0, 0, 0, false, false}, NULL, -1, 0};
+    struct writer w;
     struct ebb_buf temporary;
-    int rc = 0;
+    int rc;
 
+    memset(&w, 0, sizeof w);
+    w.p = p;
+    w.fd = -1;
+    SHA256_Init(&w.sha);
     ebb_buf_init(&w.out, (size_t)4 << 20);
     ebb_buf_init(&temporary, 8192);
     ebb_buf_printf(&temporary, "%s.%s.tmp", file, p->id);
     w.temporary = ebb_buf_cstr(&temporary);
-    if (!w.sha || EVP_DigestInit_ex(w.sha, EVP_sha256(), NULL) != 1)
-        rc = ebb_err_nomem(err);
+    rc = ebb_buf_check(&temporary, "plan file", err);
     if (!rc) {
         w.fd = open(w.temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (w.fd < 0)
@@ -301,7 +308,6 @@ static int write_file(struct ebb_planning *p, const struct ebb_protect_options *
         rc = ebb_err_errno(err, errno, "%s: naming the plan file", file);
     if (rc && w.fd >= 0)
         unlink(w.temporary);
-    EVP_MD_CTX_free(w.sha);
     ebb_buf_fini(&w.out);
     ebb_buf_fini(&temporary);
     return rc;
