@@ -39,11 +39,25 @@ static size_t utf8_length(const unsigned char *p, size_t n)
     return need;
 }
 
+/* How many bytes at p are plain ASCII, in steps of eight. */
+static size_t ascii_length(const unsigned char *p, size_t n)
+{
+    size_t i = 0;
+    uint64_t word;
+
+    for (; n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, p + i, sizeof word);
+        if (word & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return i;
+}
+
 bool ebb_text_is_utf8(const char *bytes, size_t n)
 {
     const unsigned char *p = (const unsigned char *)bytes;
 
-    for (size_t i = 0; i < n;) {
+    for (size_t i = ascii_length(p, n); i < n;) {
         size_t step = utf8_length(p + i, n - i);
 
         if (!step)

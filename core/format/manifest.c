@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/manifest.h"
 
+#include "base/text.h"
+
 /* Both readers: who is called, and what the callback answered, so that its errors are passed on unchanged. */
 struct reading {
     const char *name;
@@ -21,9 +23,10 @@ struct reading {
         {2, id, 0}, {"data_file", name, NULL}, type, required                                                          \
     }
 
+/* An Avro string is UTF-8: a name that is not was damaged, and protects the wrong file. */
 static bool is_path(struct ebb_str path)
 {
-    return path.n > 0 && !memchr(path.p, '\0', path.n);
+    return path.n > 0 && !memchr(path.p, '\0', path.n) && ebb_text_is_utf8(path.p, path.n);
 }
 
 static int64_t number_or(const struct ebb_avro_value *value, int64_t otherwise)
@@ -77,7 +80,8 @@ static int check_ref(const struct reading *r, const struct ebb_avro_value *row, 
     int n = (int)(path.n < 400 ? path.n : 400);
 
     if (!is_path(path))
-        return ebb_err_set(err, EBB_ECORRUPT, "%s: a manifest path is empty or holds a NUL byte", r->name);
+        return ebb_err_set(err, EBB_ECORRUPT, "%s: a manifest path is empty, holds a NUL byte or is not UTF-8",
+                           r->name);
     if (bytes_or_none(&row[LIST_KEY]).n > 0)
         return ebb_err_set(err, EBB_EENCRYPTED, "%s: manifest %.*s is encrypted (key_metadata)", r->name, n, path.p);
     if (row[LIST_LENGTH].number < 0)
@@ -152,8 +156,9 @@ static int check_entry(const struct reading *r, const struct ebb_avro_value *row
         return ebb_err_set(err, EBB_ECORRUPT, "%s: entry status %lld is not known", r->name, (long long)status);
     if (content < 0 || content > 2)
         return ebb_err_set(err, EBB_ECORRUPT, "%s: entry content %lld is not known", r->name, (long long)content);
-    if (!is_path(row[ENTRY_PATH].bytes))
-        return ebb_err_set(err, EBB_ECORRUPT, "%s: a file path is empty or holds a NUL byte", r->name);
+    if (!is_path(row[ENTRY_PATH].bytes) ||
+        (bytes_or_none(&row[ENTRY_REFERENCED]).n > 0 && !is_path(row[ENTRY_REFERENCED].bytes)))
+        return ebb_err_set(err, EBB_ECORRUPT, "%s: a file path is empty, holds a NUL byte or is not UTF-8", r->name);
     return 0;
 }
 

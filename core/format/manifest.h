@@ -42,8 +42,8 @@ struct ebb_manifest_counts {
     int64_t added, existing, deleted;
 };
 
-/* EBB_EMANIFEST_CORRUPT (also: status outside 0..2, empty path, a Parquet manifest of version 4), EBB_EENCRYPTED, EBB_ENOMEM, or what
- * the callback returned. *counts is filled on success (NULL is fine); comparing it with the list is the caller's business. */
+/* EBB_EMANIFEST_CORRUPT (also: status outside 0..2, a path that is empty or not UTF-8, a Parquet manifest of version 4), EBB_EENCRYPTED,
+ * EBB_ENOMEM, or what the callback returned. *counts is filled on success (NULL is fine); comparing it with the list is the caller's business. */
 int ebb_manifest_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
                       ebb_manifest_entry_cb *cb, void *data, struct ebb_manifest_counts *counts, struct ebb_err *err);
 

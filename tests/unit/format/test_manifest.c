@@ -293,6 +293,7 @@ static void bad_lists_are_refused(void **state)
     (void)state;
     LIST_ERR(REC("x", LIST_HEAD), "\0\24\0", EBB_ELIST_CORRUPT, "path is empty");
     LIST_ERR(REC("x", LIST_HEAD), "\4a\0\24\0", EBB_ELIST_CORRUPT, "NUL");
+    LIST_ERR(REC("x", LIST_HEAD), "\4a\344\24\0", EBB_ELIST_CORRUPT, "UTF-8");
     LIST_ERR(REC("x", LIST_HEAD), "\2a\1\0", EBB_ELIST_CORRUPT, "length");
     LIST_ERR(REC("x", LIST_HEAD "," F(517, "content", "\"int\"")), "\2a\24\0\4", EBB_ELIST_CORRUPT, "content 2");
     LIST_ERR(REC("x", LIST_HEAD "," F(506, "d", "\"int\"")), "\2a\24\0\1", EBB_ELIST_CORRUPT, "count");
@@ -358,6 +359,7 @@ static void bad_manifests_are_refused(void **state)
     ENTRY_ERR(plain, "\2\6\2a\6orc\2\4", EBB_EMANIFEST_CORRUPT, "content 3");
     ENTRY_ERR(plain, "\2\0\0\6orc\2\4", EBB_EMANIFEST_CORRUPT, "path is empty");
     ENTRY_ERR(plain, "\2\0\4a\0\6orc\2\4", EBB_EMANIFEST_CORRUPT, "NUL");
+    ENTRY_ERR(plain, "\2\0\4a\200\6orc\2\4", EBB_EMANIFEST_CORRUPT, "UTF-8");
     ENTRY_ERR(plain, "\2\0\2a\16orc\2\4", EBB_EMANIFEST_CORRUPT, "past the end");
     ENTRY_ERR(REC("e", STATUS "," F(2, "data_file", OPT(REC("f", FILE_HEAD)))), "\2\0", EBB_EMANIFEST_CORRUPT,
               "is null");
