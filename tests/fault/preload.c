@@ -52,9 +52,7 @@ static void read_setting(void)
         return;
     fault.is_alloc = strcmp(fault.name, "alloc") == 0;
     fault.is_any_io = strcmp(fault.name, "io") == 0;
-    fault.mode = strcmp(mode, "on") == 0 || strcmp(fault.name, "clock") == 0 ? ON
-                 : strcmp(mode, "short") == 0                                ? SHORT
-                                                                             : ONCE;
+    fault.mode = strcmp(mode, "on") == 0 ? ON : strcmp(mode, "short") == 0 ? SHORT : ONCE;
 }
 
 static bool is_due(long number)

@@ -5,18 +5,19 @@ come to its end, or be undone, by the commands that a user has.
 Needs a program built with EBB_FAILPOINTS. EBB_CRASH_WORKERS: how many tables are worked on at once (default 2)."""
 
 import concurrent.futures
+import errno
 import glob
 import os
 import queue
 import re
 import shutil
-import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
 
+import preload  # noqa: E402
 import program  # noqa: E402
 from small_table import SmallTable, scratch, set_time  # noqa: E402
 
@@ -213,8 +214,7 @@ class CrashTest(unittest.TestCase):
 
     def test_apply_by_links(self):
         """A file system without RENAME_NOREPLACE: a move is a link and an unlink."""
-        preload = build_preload(self.top)
-        env = {"LD_PRELOAD": preload, "EBB_FAULT": "renameat2:1:22:on", "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        env = preload.fault(preload.build(self.top), "renameat2", 1, errno.EINVAL, "on")
         table = self.fresh()
         plan = table.planned()
         names = steps_of(table, lambda more: table.apply(plan, env={**env, **more}))
@@ -229,9 +229,9 @@ class CrashTest(unittest.TestCase):
 
     def test_apply_with_a_lock_that_is_renewed(self):
         """Eight minutes pass in the middle of a run."""
-        preload = build_preload(self.top)
+        library = preload.build(self.top)
         for look in range(1, 60):
-            env = {"LD_PRELOAD": preload, "EBB_FAULT": "clock:%d:480" % look, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+            env = preload.fault(library, "clock", look, 480, "on")
             table = self.fresh()
             plan = table.planned()
             try:
@@ -489,13 +489,6 @@ class Zz(unittest.TestCase):
             with open(path, encoding="utf-8") as f:
                 named.update(re.findall(r'EBB_FAILPOINT\("([^"]+)"\)', f.read()))
         self.assertEqual(set(), named - seen_names)
-
-
-def build_preload(folder):
-    library = os.path.join(folder, "preload.so")
-    source = os.path.join(program.ROOT, "tests", "fault", "preload.c")
-    subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library, source, "-ldl"], check=True)
-    return library
 
 
 if __name__ == "__main__":
