@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Aliases: a name in the metadata may reach a file of the zone by another path (a link above it, a table that was moved
- * and left a link under its old name). Such a file is listed under a name that no metadata holds; it is protected under
- * that name too. Used by protect.c only.
+ * Aliases: a name in the metadata may reach a file of the zone by another path (a link above it, a table that was moved and left a link under its
+ * old name, a folder that is mounted twice, another prefix that is mapped to the same folder, a link to the file itself). Such a file is
+ * listed under a name that no metadata holds; it is protected under that name too. Links that a walk of the zone meets are not its business: the
+ * plan resolves them. Used by protect.c and owners.c only.
  */
 #ifndef EBB_TABLE_ALIAS_PRIV_H
 #define EBB_TABLE_ALIAS_PRIV_H
 
+#include "table/seen_priv.h"
 #include "table/zone_priv.h"
 
 struct ebb_alias {
     const struct ebb_zone *zone;
-    const char *label;          /* of the table, for messages; set by the owner */
-    struct ebb_buf zone_path;   /* normal path of the zone */
+    const struct ebb_strs *exclude; /* URIs that no walk enters; NULL none */
+    bool is_unwalked;           /* nothing in the zone is walked: links there are looked for here */
+    bool only_folders;          /* links to single files are not looked for */
     struct ebb_buf last_folder; /* as the metadata has it; answers repeat */
-    struct ebb_buf inside;      /* URI of the same folder in the zone, empty when it lies elsewhere */
+    bool last_is_plain;
+    struct ebb_seen_entry *last; /* what is known of it: content 1 when it holds links, live the number in `inside`, -1 none */
+    struct ebb_seen folders;
+    struct ebb_strs inside;     /* URIs of folders in the zone */
     struct ebb_buf scratch;
 };
 
-int ebb__alias_init(struct ebb_alias *alias, const struct ebb_zone *zone, const char *label, struct ebb_err *err);
+void ebb__alias_init(struct ebb_alias *alias, const struct ebb_zone *zone);
 void ebb__alias_fini(struct ebb_alias *alias);
-/* The name in the zone of the file that `name` means, or n == 0: it lies elsewhere, or its path lies in the zone as it
- * is written. Borrowed until the next call. A folder that is the zone's by device and inode but not by real path (a
- * bind mount) is EBB_ELINK_IN_USE. */
+/* The name in the zone of the file that `name` (absolute) means, or n == 0: it lies elsewhere, or its path lies in the zone as it is written.
+ * Borrowed until the next call. */
 int ebb__alias_find(struct ebb_alias *alias, struct ebb_str name, struct ebb_str *out, struct ebb_err *err);
 
 #endif

@@ -3,14 +3,26 @@
 
 #include "table/owner_cache_priv.h"
 
-static bool is_excluded(const struct ebb_owners *o, const char *uri)
+/* Whether a walk of the zone leaves this name out. */
+static bool is_left_out(void *data, const char *rel)
 {
+    const struct ebb_owners *o = data;
+    struct ebb_buf uri;
     bool inside = false;
 
-    for (size_t i = 0; i < o->options->exclude.count; i++)
-        if (!ebb_location_contains(o->options->exclude.items[i], uri, o->zone->rules, &inside, NULL) && inside)
-            return true;
-    return false;
+    ebb_buf_init(&uri, 4 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_printf(&uri, "%s/%s", o->zone->uri, rel);
+    for (size_t i = 0; !inside && !uri.bad && i < o->options->exclude.count; i++)
+        if (ebb_location_contains(o->options->exclude.items[i], ebb_buf_cstr(&uri), o->zone->rules, &inside, NULL))
+            inside = false;
+    ebb_buf_fini(&uri);
+    return inside;
+}
+
+/* Excluded is what no walk of the zone lists, under whatever name it may lie there. */
+static bool is_excluded(struct ebb_owners *o, const char *uri)
+{
+    return o->options->exclude.count && ebb__zone_all_rels(o->zone, uri, is_left_out, o);
 }
 
 static int refuse_foreign(const struct ebb_owners *o, const char *label, const char *place, struct ebb_err *err)
@@ -20,7 +32,6 @@ static int refuse_foreign(const struct ebb_owners *o, const char *label, const c
     ebb_err_hint(err, "move one of the tables, leave the place out with --exclude, or name the table with --with if both share their files");
     return rc;
 }
-
 
 #define OUTSIDE_MAX 2000 /* more are not remembered */
 
@@ -80,6 +91,17 @@ static int judge_folder_of(struct ebb_look *look, const char *label, const char 
     return file ? judge_place(look, label, folder_of(file, &look->folder), err) : 0;
 }
 
+/* A link may stand where a folder was that has been moved. */
+static int judge_subfolder(struct ebb_look *look, const struct ebb_table *t, const char *name, struct ebb_err *err)
+{
+    int rc;
+
+    ebb_buf_reset(&look->folder);
+    ebb_buf_printf(&look->folder, "%s/%s", t->metadata->location, name);
+    rc = ebb_buf_check(&look->folder, "a location", err);
+    return rc ? rc : judge_place(look, t->label, ebb_buf_cstr(&look->folder), err);
+}
+
 static int judge_known_places(struct ebb_look *look, const struct ebb_table *t, struct ebb_err *err)
 {
     static const char *const PATHS[] = {"write.data.path", "write.metadata.path", "write.object-storage.path",
@@ -90,10 +112,24 @@ static int judge_known_places(struct ebb_look *look, const struct ebb_table *t, 
     for (size_t i = 0; !rc && i < sizeof PATHS / sizeof PATHS[0]; i++)
         rc = judge_place(look, t->label, ebb_metadata_property(m, PATHS[i]), err);
     if (!rc)
+        rc = judge_subfolder(look, t, "data", err);
+    if (!rc)
+        rc = judge_subfolder(look, t, "metadata", err);
+    if (!rc)
         rc = judge_folder_of(look, t->label, t->ref.metadata_uri, err);
     for (size_t i = 0; !rc && i < m->statistics_count; i++)
         rc = judge_folder_of(look, t->label, m->statistics[i].path, err);
     return rc;
+}
+
+/* Below its own location, which was compared already, only links and mounts could lead to the zone. */
+static bool is_own_folder(const struct ebb_look *look, const char *folder)
+{
+    bool own = false;
+
+    if (ebb_location_contains(look->table->metadata->location, folder, NULL, &own, NULL) || !own || look->has_mounts)
+        return false;
+    return !look->owners->zone->real[0] || ebb__zone_is_straight(look->owners->site, folder);
 }
 
 /* Whether a file of the neighbour lies in the zone; folders repeat, so the last answer is kept. */
@@ -101,39 +137,20 @@ static bool is_name_inside(struct ebb_look *look, const char *uri)
 {
     const char *folder = folder_of(uri, &look->folder);
     enum ebb_zone_relation relation;
-    bool own = false;
+    bool own;
 
     if (look->last_folder.len && !strcmp(folder, look->last_folder.data))
         return look->last_inside;
-    if (ebb_location_contains(look->table->metadata->location, folder, NULL, &own, NULL) || !own)
+    own = is_own_folder(look, folder);
+    if (!own)
         note_outside(look, folder);
     relation = ebb__zone_relate_text(look->owners->zone, folder);
-    /* below its own location, which was compared by real path already, only links could lead here */
     if (relation == EBB_ZONE_APART && (!own || look->touches))
         relation = ebb__zone_relate(look->owners->zone, folder);
     ebb_buf_reset(&look->last_folder);
     ebb_buf_puts(&look->last_folder, folder);
     look->last_inside = relation == EBB_ZONE_INSIDE || relation == EBB_ZONE_EQUAL;
     return look->last_inside;
-}
-
-/* A relative name is meant below the neighbour's own location. */
-static int protect_whole_name(struct ebb_look *look, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
-{
-    struct ebb_location parts;
-    struct ebb_buf uri;
-    int rc;
-
-    if (!path.n || path.p[0] == '/' || ebb_location_split(path.p, path.n, &parts, NULL) || parts.scheme.n)
-        return look->owners->protect_name(look->owners->data, kind, path, err);
-    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb_buf_printf(&uri, "%s/", look->table->metadata->location);
-    ebb_buf_add_str(&uri, path);
-    rc = ebb_buf_check(&uri, "a name in the metadata", err);
-    if (!rc)
-        rc = look->owners->protect_name(look->owners->data, kind, ebb_buf_str(&uri), err);
-    ebb_buf_fini(&uri);
-    return rc;
 }
 
 static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
@@ -143,9 +160,7 @@ static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, st
     int rc = 0;
 
     if (look->role != EBB_OWNER_APART)
-        return protect_whole_name(look, kind, path, err);
-    if (kind == EBB_REACH_METADATA && path.n && !memchr(path.p, ':', path.n) && path.p[0] != '/')
-        return 0;
+        return look->owners->protect_name(look->owners->data, kind, path, err);
     ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_add_str(&uri, path);
     rc = ebb_buf_check(&uri, "a name in the metadata", err);
@@ -160,6 +175,19 @@ static bool is_about_neighbour(int rc)
 {
     return rc && rc != -(int)EBB_EFOREIGN_TABLE && rc != -(int)EBB_ENOMEM && rc != -(int)EBB_ECANCELLED &&
            rc != -(int)EBB_ELIMIT;
+}
+
+/* The place of a table that could not be loaded. */
+static int judge_claim(struct ebb_look *look, const char *label, const char *place, const struct ebb_err *why, struct ebb_err *err)
+{
+    int rc = judge_place(look, label, place, err);
+
+    if (rc == -(int)EBB_EFOREIGN_TABLE) {
+        rc = ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: table %s claims a place in %s, and can't be loaded: %s", place, label,
+                         look->owners->zone->uri, why->message);
+        ebb_err_hint(err, "repair that table, take it out of its catalog if it is gone, or leave the place out with --exclude");
+    }
+    return rc;
 }
 
 static int refuse_unread(const struct ebb_owners *o, const char *label, const struct ebb_err *why, struct ebb_err *err)
@@ -189,6 +217,34 @@ static int judge_remembered(struct ebb_look *look, const struct ebb_table *t, bo
     return rc;
 }
 
+static int read_names(struct ebb_look *look, const struct ebb_table *t, const struct ebb_reach_options *options,
+                      struct ebb_reach_stats *stats, struct ebb_err *err)
+{
+    struct ebb_reach_reader *reader = NULL;
+    int rc = ebb_reach_reader_new(look->owners->site, options, &reader, err);
+
+    if (!rc)
+        rc = ebb_reach_reader_walk(reader, t, &look->owners->options->read_also, on_name, look, stats, err);
+    ebb_reach_reader_free(reader);
+    return rc;
+}
+
+/* Whether something is mounted below the neighbour's location. */
+static bool has_mounts_below(const struct ebb_look *look, const struct ebb_table *t)
+{
+    const struct ebb_mounts *mounts = &look->owners->zone->mounts;
+    char real[PATH_MAX];
+    size_t n;
+
+    if (!ebb__zone_real(look->owners->site, t->metadata->location, real))
+        return false;
+    n = strlen(real);
+    for (size_t i = 0; i < mounts->count; i++)
+        if (!strncmp(mounts->items[i].point, real, n) && mounts->items[i].point[n] == '/')
+            return true;
+    return false;
+}
+
 int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_owner *owner, struct ebb_err *err)
 {
     struct ebb_reach_options options = {look->owners->options->keep_deleted_entries};
@@ -198,6 +254,7 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
     int rc;
 
     look->table = t;
+    look->has_mounts = has_mounts_below(look, t);
     rc = judge_known_places(look, t, err);
     if (!rc && look->role == EBB_OWNER_APART && look->touches)
         look->role = EBB_OWNER_OUTER;
@@ -208,7 +265,7 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
         owner->is_whole = rc == 0;
         return rc;
     }
-    rc = ebb_reach_walk(look->owners->site, t, &options, on_name, look, &stats, &why);
+    rc = read_names(look, t, &options, &stats, &why);
     look->owners->files_read += stats.metadata_files_read;
     owner->role = look->role;
     owner->is_whole = rc == 0;
@@ -223,6 +280,21 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
     if (rc && err)
         *err = why;
     return rc;
+}
+
+/* The folder of a metadata file, or the one above if it has the usual name. */
+static const char *keeping_folder(const char *metadata_uri, struct ebb_buf *out)
+{
+    static const struct ebb_str USUAL = {"/metadata", 9};
+    struct ebb_str folder;
+
+    folder_of(metadata_uri, out);
+    folder = ebb_buf_str(out);
+    if (folder.n > USUAL.n && !memcmp(folder.p + folder.n - USUAL.n, USUAL.p, USUAL.n)) {
+        out->len -= USUAL.n;
+        out->data[out->len] = '\0';
+    }
+    return ebb_buf_cstr(out);
 }
 
 /* A table that can't be loaded owns the folder its catalog keeps it in, and the location that its metadata names as far as that can be read. */
@@ -241,17 +313,11 @@ int ebb__look_unloadable(struct ebb_look *look, const char *label, const struct 
     if (!ref->folder_uri && !ref->metadata_uri)
         rc = ebb_err_set(err, EBB_EOWNERSHIP, "%s: the catalog does not say where this table is", label);
     if (!rc)
-        rc = judge_place(look, label, ref->folder_uri, err);
+        rc = judge_claim(look, label, ref->folder_uri, why, err);
     if (!rc)
-        rc = judge_place(look, label, identity.location, err);
-    if (!rc && ref->metadata_uri && !ref->folder_uri) {
-        struct ebb_buf folder;
-
-        ebb_buf_init(&folder, EBB_LOCATION_MAX_BYTES);
-        ebb_buf_puts(&folder, folder_of(ref->metadata_uri, &look->folder));
-        rc = judge_place(look, label, folder_of(ebb_buf_cstr(&folder), &look->folder), err);
-        ebb_buf_fini(&folder);
-    }
+        rc = judge_claim(look, label, identity.location, why, err);
+    if (!rc && ref->metadata_uri && !ref->folder_uri)
+        rc = judge_claim(look, label, keeping_folder(ref->metadata_uri, &look->folder), why, err);
     if (!rc && look->touches)
         rc = refuse_unread(look->owners, label, why, err);
     else if (!rc)

@@ -12,9 +12,10 @@ struct ebb_look {
     const struct ebb_table *table; /* the neighbour */
     enum ebb_owner_role role;
     bool touches; /* one of its places holds the zone */
+    bool has_mounts; /* something is mounted below its location */
     struct ebb_buf folder, last_folder;
     bool last_inside;
-    struct ebb_strs outside; /* folders outside its own location that hold files of it, sorted */
+    struct ebb_strs outside; /* folders outside its own location, or behind links in it, that hold files of it, sorted */
     size_t outside_seen;
 };
 

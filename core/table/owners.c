@@ -17,6 +17,8 @@ void ebb__owners_init(struct ebb_owners *owners, const struct ebb_site *site, co
 void ebb__owners_fini(struct ebb_owners *owners)
 {
     for (size_t i = 0; i < owners->count; i++) {
+        ebb_table_free(owners->items[i].table);
+        free(owners->items[i].key);
         free(owners->items[i].label);
         free(owners->items[i].uuid);
         free(owners->items[i].metadata_uri);
@@ -34,22 +36,50 @@ bool ebb__owners_has_uuid(const struct ebb_owners *owners, const char *uuid)
     return false;
 }
 
-/* ---- the list ---- */
-
-static struct ebb_owner *find_owner(struct ebb_owners *o, const char *label)
+int ebb__owners_each_name(struct ebb_owners *owners, ebb_reach_cb *cb, void *data, struct ebb_err *err)
 {
-    for (size_t i = 0; i < o->count; i++)
-        if (!strcmp(o->items[i].label, label))
-            return &o->items[i];
-    return NULL;
+    struct ebb_reach_options options = {owners->options->keep_deleted_entries};
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < owners->count; i++) {
+        struct ebb_reach_reader *reader = NULL;
+
+        if (!owners->items[i].table)
+            continue;
+        rc = ebb_reach_reader_new(owners->site, &options, &reader, err);
+        if (!rc)
+            rc = ebb_reach_reader_walk(reader, owners->items[i].table, &owners->options->read_also, cb, data, NULL, err);
+        ebb_reach_reader_free(reader);
+    }
+    return rc;
 }
 
-static struct ebb_owner *add_owner(struct ebb_owners *o, const char *label)
-{
-    struct ebb_owner *owner = find_owner(o, label);
+/* ---- the list ---- */
 
-    if (owner)
-        return owner;
+/* Labels may be equal where names hold dots; keys never are. */
+static int make_key(const struct ebb_table_ref *ref, struct ebb_buf *out, struct ebb_err *err)
+{
+    ebb_buf_init(out, 4 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_printf(out, "%s\n%s\n%s\n%s", ref->catalog, ref->namespace_ ? ref->namespace_ : "", ref->name,
+                   ref->folder_uri ? ref->folder_uri : "");
+    return ebb_buf_check(out, "a table's name", err);
+}
+
+static struct ebb_owner *find_owner(struct ebb_owners *o, const struct ebb_table_ref *ref)
+{
+    struct ebb_owner *found = NULL;
+    struct ebb_buf key;
+
+    if (!make_key(ref, &key, NULL))
+        for (size_t i = 0; !found && i < o->count; i++)
+            if (!strcmp(o->items[i].key, ebb_buf_cstr(&key)))
+                found = &o->items[i];
+    ebb_buf_fini(&key);
+    return found;
+}
+
+static struct ebb_owner *new_owner(struct ebb_owners *o)
+{
     if (o->count == o->cap) {
         size_t cap = o->cap ? o->cap * 2 : 16;
         struct ebb_owner *items = realloc(o->items, cap * sizeof *items);
@@ -59,13 +89,37 @@ static struct ebb_owner *add_owner(struct ebb_owners *o, const char *label)
         o->items = items;
         o->cap = cap;
     }
-    owner = &o->items[o->count];
-    memset(owner, 0, sizeof *owner);
-    owner->label = strdup(label);
-    if (!owner->label)
-        return NULL;
+    memset(&o->items[o->count], 0, sizeof *o->items);
+    return &o->items[o->count];
+}
+
+static int add_owner(struct ebb_owners *o, const struct ebb_table_ref *ref, const char *label, struct ebb_owner **out,
+                     struct ebb_err *err)
+{
+    struct ebb_buf key;
+    int rc;
+
+    *out = find_owner(o, ref);
+    if (*out)
+        return 0;
+    rc = make_key(ref, &key, err);
+    *out = rc ? NULL : new_owner(o);
+    if (*out) {
+        (*out)->key = ebb_buf_take(&key);
+        (*out)->label = strdup(label);
+    }
+    ebb_buf_fini(&key);
+    if (rc)
+        return rc;
+    if (!*out || !(*out)->key || !(*out)->label) {
+        if (*out) {
+            free((*out)->key);
+            free((*out)->label);
+        }
+        return ebb_err_nomem(err);
+    }
     o->count++;
-    return owner;
+    return 0;
 }
 
 static int set_text(char **slot, const char *text, struct ebb_err *err)
@@ -82,42 +136,54 @@ static bool is_unchanged(const struct ebb_owner *owner, const char *metadata_uri
            owner->stat.size_bytes == st->size_bytes && owner->stat.mtime_ns == st->mtime_ns;
 }
 
-/* A loaded neighbour: remember it and read what it claims. */
-static int take_table(struct ebb_owners *o, const struct ebb_table *t, enum ebb_owner_role role, struct ebb_err *err)
+static int remember(struct ebb_owner *owner, const struct ebb_table *t, struct ebb_err *err)
 {
-    struct ebb_owner *owner = add_owner(o, t->label);
-    struct ebb_look look;
-    int rc;
+    int rc = set_text(&owner->metadata_uri, t->ref.metadata_uri, err);
 
-    if (!owner)
-        return ebb_err_nomem(err);
-    owner->is_current = true;
-    if (is_unchanged(owner, t->ref.metadata_uri, &t->metadata_stat))
-        return 0;
-    o->has_changed = true;
-    rc = set_text(&owner->metadata_uri, t->ref.metadata_uri, err);
     if (!rc)
         rc = set_text(&owner->uuid, t->metadata->uuid, err);
     if (!rc)
         rc = set_text(&owner->location, t->metadata->location, err);
+    owner->stat = t->metadata_stat;
+    return rc;
+}
+
+/* A loaded neighbour: remember it and read what it claims. Takes over *t where its names are protected. */
+static int take_table(struct ebb_owners *o, struct ebb_table **t, enum ebb_owner_role role, struct ebb_err *err)
+{
+    struct ebb_owner *owner = NULL;
+    struct ebb_look look;
+    int rc = add_owner(o, &(*t)->ref, (*t)->label, &owner, err);
+
     if (rc)
         return rc;
-    owner->stat = t->metadata_stat;
+    owner->is_current = true;
+    if (is_unchanged(owner, (*t)->ref.metadata_uri, &(*t)->metadata_stat))
+        return 0;
+    o->has_changed = true;
+    rc = remember(owner, *t, err);
+    if (rc)
+        return rc;
     ebb__look_begin(&look, o, role);
-    rc = ebb__look_read(&look, t, owner, err);
+    rc = ebb__look_read(&look, *t, owner, err);
     ebb__look_end(&look);
+    if (!rc && owner->role != EBB_OWNER_APART) {
+        ebb_table_free(owner->table);
+        owner->table = *t;
+        *t = NULL;
+    }
     return rc;
 }
 
 static int take_unloadable(struct ebb_owners *o, const char *label, const struct ebb_table_ref *ref, const struct ebb_err *why,
                            struct ebb_err *err)
 {
-    struct ebb_owner *owner = add_owner(o, label);
+    struct ebb_owner *owner = NULL;
     struct ebb_look look;
-    int rc;
+    int rc = add_owner(o, ref, label, &owner, err);
 
-    if (!owner)
-        return ebb_err_nomem(err);
+    if (rc)
+        return rc;
     owner->is_current = true;
     owner->is_whole = false;
     ebb__look_begin(&look, o, EBB_OWNER_APART);
@@ -134,37 +200,57 @@ struct survey {
     bool second_pass;      /* entries without a pointer come after all that have one */
 };
 
-static enum ebb_owner_role role_of(const struct ebb_owners *o, const struct ebb_table *ours, const struct ebb_table *t)
+static bool is_same(const char *a, const char *b)
 {
-    for (size_t i = 0; i < o->count; i++)
-        if (o->items[i].role == EBB_OWNER_CO && o->items[i].uuid && t->metadata->uuid && !strcmp(o->items[i].uuid, t->metadata->uuid))
-            return EBB_OWNER_CO;
-    if (ours->metadata->uuid && t->metadata->uuid && !strcmp(ours->metadata->uuid, t->metadata->uuid))
-        return EBB_OWNER_CO;
-    return EBB_OWNER_APART;
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Declared with --with under another name. */
+static bool is_declared(const struct ebb_owners *o, const struct ebb_table *t)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const struct ebb_owner *owner = &o->items[i];
+
+        if (owner->role != EBB_OWNER_CO)
+            continue;
+        if ((owner->uuid && is_same(owner->uuid, t->metadata->uuid)) || is_unchanged(owner, t->ref.metadata_uri, &t->metadata_stat))
+            return true;
+    }
+    return false;
 }
 
 static bool is_same_pointer(const struct ebb_table *a, const struct ebb_table *b)
 {
-    return (a->metadata_stat.ino == b->metadata_stat.ino && a->metadata_stat.dev == b->metadata_stat.dev) ||
-           !strcmp(a->ref.metadata_uri, b->ref.metadata_uri);
+    return is_same(a->metadata->uuid, b->metadata->uuid) &&
+           ((a->metadata_stat.ino == b->metadata_stat.ino && a->metadata_stat.dev == b->metadata_stat.dev) ||
+            !strcmp(a->ref.metadata_uri, b->ref.metadata_uri));
 }
 
-static int survey_loaded(struct survey *s, const struct ebb_table *t, struct ebb_err *err)
+/* The catalog's entry of the table itself. */
+static bool is_own_ref(const struct survey *s, const struct ebb_table_ref *ref)
+{
+    const struct ebb_table_ref *own = &s->table->ref;
+
+    return is_same(ref->catalog, own->catalog) && is_same(ref->namespace_, own->namespace_) && is_same(ref->name, own->name) &&
+           is_same(ref->folder_uri, own->folder_uri);
+}
+
+static int survey_loaded(struct survey *s, struct ebb_table **t, struct ebb_err *err)
 {
     struct ebb_owners *o = s->owners;
-    enum ebb_owner_role role = role_of(o, s->table, t);
+    const char *uuid = (*t)->metadata->uuid;
+    bool is_same_uuid = uuid && is_same(uuid, s->table->metadata->uuid);
 
-    if (role == EBB_OWNER_CO && is_same_pointer(t, s->table)) {
+    if (is_same_pointer(*t, s->table)) {
         o->has_catalog_entry = true;
         return 0;
     }
-    if (!strcmp(t->label, s->table->label))
+    if (is_own_ref(s, &(*t)->ref) && is_same(uuid, s->table->metadata->uuid))
         return 0; /* our own entry, moved on since it was loaded: the reload sees to it */
-    if (role == EBB_OWNER_CO)
+    if (is_same_uuid)
         ebb_log_say(&o->site->log, EBB_LOG_WARN, "%s is also known as %s, with another metadata file: files of both are kept",
-                    s->table->label, t->label);
-    return take_table(o, t, role, err);
+                    s->table->label, (*t)->label);
+    return take_table(o, t, is_same_uuid || is_declared(o, *t) ? EBB_OWNER_CO : EBB_OWNER_APART, err);
 }
 
 static void make_label(const struct ebb_table_ref *ref, struct ebb_buf *out)
@@ -199,28 +285,21 @@ static int survey_unloadable(struct survey *s, const struct ebb_table_ref *ref, 
 
     ebb_buf_init(&label, 8192);
     make_label(ref, &label);
-    if (why->error != EBB_EPOINTER_UNKNOWN || !is_known_folder(s, ref->folder_uri)) {
-        if (strcmp(ebb_buf_cstr(&label), s->table->label))
-            rc = take_unloadable(s->owners, ebb_buf_cstr(&label), ref, why, err);
-    }
+    if (!is_own_ref(s, ref) && (why->error != EBB_EPOINTER_UNKNOWN || !is_known_folder(s, ref->folder_uri)))
+        rc = take_unloadable(s->owners, ebb_buf_cstr(&label), ref, why, err);
     ebb_buf_fini(&label);
     return rc;
 }
 
-static int is_known_state(struct ebb_owners *o, const struct ebb_table_ref *ref)
+static bool is_known_state(struct ebb_owners *o, const struct ebb_table_ref *ref)
 {
-    struct ebb_owner *owner;
+    struct ebb_owner *owner = find_owner(o, ref);
     struct ebb_stat st;
-    struct ebb_buf label;
 
-    ebb_buf_init(&label, 8192);
-    make_label(ref, &label);
-    owner = find_owner(o, ebb_buf_cstr(&label));
-    ebb_buf_fini(&label);
     if (!owner || ebb_storage_stat(o->site->storage, ref->metadata_uri, &st, NULL) || !is_unchanged(owner, ref->metadata_uri, &st))
-        return 0;
+        return false;
     owner->is_current = true;
-    return 1;
+    return true;
 }
 
 static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
@@ -242,7 +321,7 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
             *err = why;
         return rc;
     }
-    rc = rc ? survey_unloadable(s, ref, &why, err) : survey_loaded(s, t, err);
+    rc = rc ? survey_unloadable(s, ref, &why, err) : survey_loaded(s, &t, err);
     ebb_table_free(t);
     return rc;
 }
@@ -269,7 +348,7 @@ static int look_at_declared(struct ebb_owners *o, struct ebb_err *err)
 
         rc = ebb_table_open(o->site, o->options->with.items[i], &t, err);
         if (!rc)
-            rc = take_table(o, t, EBB_OWNER_CO, err);
+            rc = take_table(o, &t, EBB_OWNER_CO, err);
         ebb_table_free(t);
     }
     return rc;
@@ -299,7 +378,7 @@ static int take_above(struct survey *s, const char *folder, struct ebb_err *err)
         return 0;
     rc = ebb_table_open(s->owners->site, folder, &t, &why);
     if (rc == 0)
-        rc = take_table(s->owners, t, EBB_OWNER_OUTER, err);
+        rc = take_table(s->owners, &t, EBB_OWNER_OUTER, err);
     else {
         rc = ebb_err_set(err, EBB_EOWNERSHIP, "%s: lies in the folder of another table, %s, which can't be loaded: %s",
                          s->table->label, folder, why.message);
@@ -309,28 +388,47 @@ static int take_above(struct survey *s, const char *folder, struct ebb_err *err)
     return rc;
 }
 
-/* Tables in the folders above the location, up to the mount, whether or not a catalog is configured. */
+/* The folders above a local path, as the tables' URIs name them, up to the mount. */
+static int climb(struct survey *s, const char *from, uint64_t dev, struct ebb_err *err)
+{
+    struct ebb_storage *storage = s->owners->site->storage;
+    struct ebb_buf path, uri;
+    struct ebb_stat st;
+    int rc;
+
+    ebb_buf_init(&path, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&uri, 4 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_puts(&path, from);
+    rc = ebb_buf_check(&path, "a location", err);
+    while (!rc) {
+        char *slash = path.len ? strrchr(path.data, '/') : NULL;
+
+        if (!slash || slash == path.data)
+            break;
+        path.len = (size_t)(slash - path.data);
+        *slash = '\0';
+        ebb_buf_reset(&uri);
+        rc = ebb_uri_map_uri(ebb_storage_map(storage), path.data, &uri, err);
+        if (rc || ebb_storage_stat(storage, ebb_buf_cstr(&uri), &st, NULL) || st.dev != dev)
+            break;
+        rc = take_above(s, ebb_buf_cstr(&uri), err);
+    }
+    ebb_buf_fini(&path);
+    ebb_buf_fini(&uri);
+    return rc;
+}
+
+/* Tables in the folders above the scanned one, as it is written and as it really is, whether or not a catalog is configured. */
 static int look_above(struct survey *s, struct ebb_err *err)
 {
-    char path[PATH_MAX];
-    struct ebb_stat st;
-    uint64_t dev;
+    const struct ebb_zone *zone = s->owners->zone;
     int rc = 0;
 
-    if (!ebb__zone_real(s->owners->site, s->table->metadata->location, path) || !s->owners->zone->chain_count)
+    if (!zone->chain_count)
         return 0;
-    dev = s->owners->zone->chain[0].dev;
-    while (!rc) {
-        char *slash = strrchr(path, '/');
-
-        if (!slash || slash == path)
-            break;
-        *slash = '\0';
-        if (ebb_storage_stat(s->owners->site->storage, path, &st, NULL) || st.dev != dev)
-            break;
-        rc = take_above(s, path, err);
-    }
-    return rc;
+    if (zone->local.len && strcmp(zone->local.data, zone->real))
+        rc = climb(s, zone->local.data, zone->chain[0].dev, err);
+    return rc ? rc : climb(s, zone->real, zone->chain[0].dev, err);
 }
 
 int ebb__owners_look(struct ebb_owners *owners, const struct ebb_table *table, struct ebb_err *err)

@@ -16,11 +16,13 @@ enum ebb_owner_role {
     EBB_OWNER_CO     /* same uuid, or declared with --with: its names are protected */
 };
 struct ebb_owner {
+    char *key;   /* tells it from all others: catalog, namespace, name and folder */
     char *label;
     char *uuid;         /* NULL unknown */
     char *metadata_uri; /* NULL unknown */
     char *location;     /* NULL unknown */
     struct ebb_stat stat;
+    struct ebb_table *table; /* kept while its names are protected; NULL for one that is apart */
     enum ebb_owner_role role;
     bool is_whole; /* all of its metadata was read */
     bool is_current; /* seen in the look at hand */
@@ -45,6 +47,8 @@ void ebb__owners_fini(struct ebb_owners *owners);
 /* Look at every table of every catalog, at the declared co-owners, and at the folders above. What was read before and has not changed is not read
  * again. EBB_EFOREIGN_TABLE, EBB_EOWNERSHIP, catalog errors. */
 int ebb__owners_look(struct ebb_owners *owners, const struct ebb_table *table, struct ebb_err *err);
+/* All names of the co-owners and outer tables again. */
+int ebb__owners_each_name(struct ebb_owners *owners, ebb_reach_cb *cb, void *data, struct ebb_err *err);
 /* Whether a co-owner or outer table has this uuid. */
 bool ebb__owners_has_uuid(const struct ebb_owners *owners, const char *uuid);
 

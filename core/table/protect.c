@@ -2,6 +2,7 @@
 #include "table/protect.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #include "table/alias_priv.h"
 #include "table/owners_priv.h"
@@ -127,10 +128,10 @@ static int build(struct ebb_protect *p, struct ebb_err *err)
         rc = ebb_reach_reader_new(p->site, &reach, &p->reader, err);
     if (!rc)
         rc = ebb__zone_init(&p->zone, p->site, p->rules, scanned, err);
-    if (!rc)
-        rc = ebb__alias_init(&p->alias, &p->zone, p->table->label, err);
     if (rc)
         return rc;
+    p->alias.exclude = &p->options->exclude;
+    p->alias.is_unwalked = p->options->is_unwalked;
     ebb__owners_init(&p->owners, p->site, p->options, &p->zone, add_other, p);
     ebb_reach_set_reserve(p->own, expected_names(p->table->metadata));
     rc = ebb_reach_reader_walk(p->reader, p->table, &p->options->read_also, add_own, p, &p->stats, err);
@@ -148,6 +149,7 @@ int ebb_protect_new(const struct ebb_site *site, const struct ebb_table *table, 
     p->site = site;
     p->table = table;
     p->options = options;
+    ebb__alias_init(&p->alias, &p->zone);
     ebb_buf_init(&p->scratch, 4 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&p->conflict, 4 * EBB_LOCATION_MAX_BYTES);
     rc = build(p, err);
@@ -193,7 +195,6 @@ int ebb_protect_refresh(struct ebb_protect *p, bool *changed, struct ebb_err *er
     ebb_table_free(p->owned_table);
     p->owned_table = fresh;
     p->table = fresh;
-    p->alias.label = fresh->label;
     if (*changed)
         rc = ebb_reach_reader_walk(p->reader, fresh, &p->options->read_also, add_own, p, &p->stats, err);
     if (!rc)
@@ -297,10 +298,31 @@ int64_t ebb_protect_live_files(const struct ebb_protect *p)
     return p->stats.live_files;
 }
 
+/* As people write it: in either case. */
+static bool is_dropped(const struct ebb_protect *p, const char *uuid)
+{
+    for (size_t i = 0; i < p->options->dropped.count; i++)
+        if (!strcasecmp(p->options->dropped.items[i], uuid))
+            return true;
+    return false;
+}
+
 bool ebb_protect_is_known_uuid(const struct ebb_protect *p, const char *uuid)
 {
     return (p->table->metadata->uuid && !strcmp(p->table->metadata->uuid, uuid)) || ebb__owners_has_uuid(&p->owners, uuid) ||
-           ebb_strs_has(&p->options->dropped, uuid);
+           is_dropped(p, uuid);
+}
+
+int ebb_protect_each_name(struct ebb_protect *p, ebb_reach_cb *cb, void *data, struct ebb_err *err)
+{
+    struct ebb_reach_options options = {p->options->keep_deleted_entries};
+    struct ebb_reach_reader *reader = NULL;
+    int rc = ebb_reach_reader_new(p->site, &options, &reader, err);
+
+    if (!rc)
+        rc = ebb_reach_reader_walk(reader, p->table, &p->options->read_also, cb, data, NULL, err);
+    ebb_reach_reader_free(reader);
+    return rc ? rc : ebb__owners_each_name(&p->owners, cb, data, err);
 }
 
 int ebb_protect_add(struct ebb_protect *p, struct ebb_str uri, struct ebb_err *err)

@@ -20,6 +20,7 @@ struct ebb_protect_options {
     char *scanned;              /* the folder that is (or was) listed, inside the location; NULL = the location. Owned. */
     struct ebb_strs exclude;    /* URIs inside it at or below which nothing is listed: another table may live there */
     bool keep_deleted_entries;
+    bool is_unwalked;           /* the files to judge come from a list, so nobody meets the links on the way; not kept in plans */
 };
 
 enum ebb_judged {
@@ -57,6 +58,8 @@ const struct ebb_prefix_rules *ebb_protect_rules(const struct ebb_protect *prote
 int64_t ebb_protect_live_files(const struct ebb_protect *protect);
 /* Whether `uuid` is that of the table, of a co-owner, of an outer table, or declared dropped. */
 bool ebb_protect_is_known_uuid(const struct ebb_protect *protect, const char *uuid);
+/* Every protected name again: of the table, of its co-owners and of outer tables. */
+int ebb_protect_each_name(struct ebb_protect *protect, ebb_reach_cb *cb, void *data, struct ebb_err *err);
 /* Protect one more name (a link's target, what an uncommitted manifest names). */
 int ebb_protect_add(struct ebb_protect *protect, struct ebb_str uri, struct ebb_err *err);
 void ebb_protect_options_init(struct ebb_protect_options *options);

@@ -17,7 +17,7 @@ struct ebb_reach_reader {
     const struct ebb_site *site;
     struct ebb_reach_options options;
     struct ebb_avro_reader *list_reader, *manifest_reader;
-    struct ebb_buf list_bytes, manifest_bytes, uri, list_uri;
+    struct ebb_buf list_bytes, manifest_bytes, uri, list_uri, whole;
     struct ebb_seen lists, manifests;
     /* of the walk at hand: */
     const struct ebb_table *table;
@@ -44,6 +44,7 @@ int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_opt
     ebb_buf_init(&r->manifest_bytes, PIECE_MAX_BYTES);
     ebb_buf_init(&r->uri, 2 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&r->list_uri, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&r->whole, 2 * EBB_LOCATION_MAX_BYTES);
     ebb__seen_init(&r->lists);
     ebb__seen_init(&r->manifests);
     rc = ebb_avro_reader_new(&r->list_reader, err);
@@ -67,15 +68,36 @@ void ebb_reach_reader_free(struct ebb_reach_reader *r)
     ebb_buf_fini(&r->manifest_bytes);
     ebb_buf_fini(&r->uri);
     ebb_buf_fini(&r->list_uri);
+    ebb_buf_fini(&r->whole);
     ebb__seen_fini(&r->lists);
     ebb__seen_fini(&r->manifests);
     free(r);
 }
 
+static bool is_relative(struct ebb_str path)
+{
+    size_t i = 0;
+
+    while (i < path.n && path.p[i] != ':' && path.p[i] != '/')
+        i++;
+    if (i == path.n || path.p[i] == '/')
+        return i > 0;
+    return i == 0 || (i == 1 && (path.n < 3 || path.p[2] != '/')); /* "C:/" is absolute, too */
+}
+
+/* A relative name is meant below the location of its own table (case PX7). */
 static int emit(struct ebb_reach_reader *r, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
 {
+    int rc;
+
     r->stats->names++;
-    return r->cb(r->data, kind, path, err);
+    if (!is_relative(path))
+        return r->cb(r->data, kind, path, err);
+    ebb_buf_reset(&r->whole);
+    ebb_buf_printf(&r->whole, "%s/", r->table->metadata->location);
+    ebb_buf_add_str(&r->whole, path);
+    rc = ebb_buf_check(&r->whole, "a name in the metadata", err);
+    return rc ? rc : r->cb(r->data, kind, ebb_buf_str(&r->whole), err);
 }
 
 static bool has_prefix_of(const char *trusted, const struct ebb_location *piece)
@@ -109,16 +131,12 @@ static int check_readable(const struct ebb_reach_reader *r, const char *uri, str
 /* The URI of a piece, NUL terminated; a relative name is meant below the location. */
 static int piece_uri(const struct ebb_reach_reader *r, struct ebb_str path, struct ebb_buf *out, struct ebb_err *err)
 {
-    struct ebb_location loc;
     int rc;
 
     if (!path.n || memchr(path.p, '\0', path.n))
         return ebb_err_set(err, EBB_EMETADATA, "%s: metadata names a piece with an empty name or a NUL in it", r->table->label);
-    rc = ebb_location_split(path.p, path.n, &loc, err);
-    if (rc)
-        return ebb_err_as(err, EBB_EMETADATA, r->table->label);
     ebb_buf_reset(out);
-    if (!loc.scheme.n && path.p[0] != '/')
+    if (is_relative(path))
         ebb_buf_printf(out, "%s/", r->table->metadata->location);
     ebb_buf_add_str(out, path);
     rc = ebb_buf_check(out, "a name in the metadata", err);
@@ -243,13 +261,16 @@ static int on_manifest(void *data, const struct ebb_manifest_ref *ref, struct eb
 static int64_t counter(const struct ebb_snapshot *s, const char *key)
 {
     const char *text = ebb_snapshot_summary(s, key);
-    char *end;
-    long long value;
+    int64_t value = 0;
 
     if (!text || !*text)
         return -1;
-    value = strtoll(text, &end, 10);
-    return *end || value < 0 ? -1 : (int64_t)value;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || value > (INT64_MAX - 9) / 10)
+            return -1;
+        value = value * 10 + (*text - '0');
+    }
+    return value;
 }
 
 static int check_total(const struct ebb_reach_reader *r, const struct ebb_snapshot *s, const char *key, int64_t found,
@@ -280,7 +301,7 @@ static int check_snapshot(const struct ebb_reach_reader *r, const struct ebb_sna
 
     if (!rc)
         rc = check_total(r, s, "total-delete-files", r->live[1], err);
-    if (rc || r->refs > 0 || counter(s, "total-data-files") >= 0 || !strcmp(s->operation, "delete"))
+    if (rc || r->refs > 0 || counter(s, "total-data-files") >= 0)
         return rc;
     rc = ebb_err_set(err, EBB_ELIST_CORRUPT,
                      "%s: manifest list of snapshot %" PRId64 " is empty, and no total-data-files in its summary says that it should be",
@@ -301,6 +322,18 @@ static int walk_inline(struct ebb_reach_reader *r, const struct ebb_snapshot *s,
     return rc;
 }
 
+static int remember_list(struct ebb_reach_reader *r, struct ebb_str path, struct ebb_err *err)
+{
+    struct ebb_seen_entry *entry = ebb__seen_add(&r->lists, path);
+
+    if (!entry)
+        return ebb_err_nomem(err);
+    entry->live = r->live[0];
+    entry->live_deletes = r->live[1];
+    entry->refs = r->refs;
+    return 0;
+}
+
 static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
 {
     struct ebb_str path = ebb_str_of(s->manifest_list);
@@ -311,23 +344,27 @@ static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, s
     if (!rc)
         rc = ebb_manifest_list_read(r->list_reader, ebb_buf_cstr(&r->list_uri), r->list_bytes.data ? r->list_bytes.data : "",
                                     r->list_bytes.len, on_manifest, r, err);
-    if (!rc && !ebb__seen_add(&r->lists, path))
-        rc = ebb_err_nomem(err);
-    return rc;
+    return rc ? rc : remember_list(r, path, err);
 }
 
 static int walk_snapshot(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
 {
+    const struct ebb_seen_entry *seen = NULL;
     int rc = 0;
 
     r->live[0] = r->live[1] = r->refs = 0;
     if (s->manifest_list) {
         rc = emit(r, EBB_REACH_MANIFEST_LIST, ebb_str_of(s->manifest_list), err);
-        if (rc || ebb__seen_find(&r->lists, ebb_str_of(s->manifest_list)))
-            return rc;
-        rc = walk_list(r, s, err);
+        seen = ebb__seen_find(&r->lists, ebb_str_of(s->manifest_list));
+    }
+    if (rc)
+        return rc;
+    if (seen) {
+        r->live[0] = seen->live;
+        r->live[1] = seen->live_deletes;
+        r->refs = seen->refs;
     } else {
-        rc = walk_inline(r, s, err);
+        rc = s->manifest_list ? walk_list(r, s, err) : walk_inline(r, s, err);
     }
     return rc ? rc : check_snapshot(r, s, err);
 }

@@ -25,7 +25,7 @@ struct ebb_reach_stats {
     int64_t names;
     int64_t live_files;          /* data and delete files of the current snapshot's manifests and all others, with repeats */
 };
-/* path is as the metadata has it, borrowed. Non-zero stops and is returned. */
+/* path is as the metadata has it, but for a relative name, which gets the table's location before it; borrowed. Non-zero stops and is returned. */
 typedef int ebb_reach_cb(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err);
 
 /* A reader remembers which manifest lists and manifests it has read (by exact path): a walk over a newer state of the same table reads only what is new. */

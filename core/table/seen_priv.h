@@ -11,7 +11,9 @@
 struct ebb_seen_entry {
     struct ebb_str path;
     int64_t length_bytes; /* as recorded by the list that named it first; -1 unknown */
-    int64_t live;         /* live entries found */
+    int64_t live;         /* live entries found; of a list: data files in its manifests */
+    int64_t live_deletes; /* of a list: delete files in its manifests */
+    int64_t refs;         /* of a list: its manifests */
     int content;          /* 0 data, 1 deletes */
 };
 struct ebb_seen {

@@ -31,13 +31,14 @@ static int load_from_catalog(const struct ebb_site *site, const char *name, stru
     struct ebb_buf levels;
     int rc;
 
-    if (!catalog || dot == last || !last[1]) {
+    if (!catalog || !last[1]) {
         rc = ebb_err_set(err, EBB_ETABLE_NOT_FOUND, "table %s: no such path, and no catalog of that name", name);
         ebb_err_hint(err, "a table is catalog.namespace.table, or the path of its folder or metadata file");
         return rc;
     }
     ebb_buf_init(&levels, 4096);
-    ebb_buf_append(&levels, dot + 1, (size_t)(last - dot - 1));
+    if (dot != last) /* else a table without namespace */
+        ebb_buf_append(&levels, dot + 1, (size_t)(last - dot - 1));
     rc = ebb_buf_check(&levels, "namespace", err);
     if (!rc)
         rc = ebb_catalog_load(catalog, ebb_buf_cstr(&levels), last + 1, out, err);
@@ -71,34 +72,73 @@ static int copy_ref(const struct ebb_table_ref *from, struct ebb_table_ref *to, 
     return rc;
 }
 
+static int real_path_of(const struct ebb_site *site, const char *uri, char out[PATH_MAX])
+{
+    struct ebb_buf local;
+    int rc;
+
+    ebb_buf_init(&local, EBB_LOCATION_MAX_BYTES);
+    rc = ebb_uri_map_local(ebb_storage_map(site->storage), uri, &local, NULL);
+    if (!rc && !realpath(ebb_buf_cstr(&local), out))
+        rc = -(int)EBB_ENOENT;
+    ebb_buf_fini(&local);
+    return rc;
+}
+
 /* A folder whose pointer its own layout does not tell: another configured catalog may know it. */
 struct pointer_search {
+    const struct ebb_site *site;
     const char *folder;
     struct ebb_table_ref *found;
     bool is_found;
 };
 
+/* Whether a metadata file is kept right in the folder (one of a table further down is not). */
+static bool is_kept_in(const struct pointer_search *search, const char *metadata_uri)
+{
+    char kept[PATH_MAX], wanted[PATH_MAX];
+    const char *slash = strrchr(metadata_uri, '/');
+    struct ebb_buf uri;
+    bool is_same;
+
+    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_append(&uri, metadata_uri, slash ? (size_t)(slash - metadata_uri) : 0);
+    is_same = real_path_of(search->site, ebb_buf_cstr(&uri), kept) == 0;
+    ebb_buf_reset(&uri);
+    ebb_buf_printf(&uri, "%s/metadata", search->folder);
+    is_same = is_same && !uri.bad && real_path_of(search->site, ebb_buf_cstr(&uri), wanted) == 0 && !strcmp(kept, wanted);
+    ebb_buf_fini(&uri);
+    return is_same;
+}
+
 static int match_pointer(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
 {
     struct pointer_search *search = data;
-    bool inside = false;
+    int rc;
 
-    if (search->is_found || !ref->metadata_uri)
+    if (!ref->metadata_uri || !is_kept_in(search, ref->metadata_uri))
         return 0;
-    if (ebb_location_contains(search->folder, ref->metadata_uri, NULL, &inside, NULL) || !inside)
+    if (search->is_found && !strcmp(ref->metadata_uri, search->found->metadata_uri))
         return 0;
-    search->is_found = true;
-    return copy_ref(ref, search->found, err);
+    if (!search->is_found) {
+        search->is_found = true;
+        return copy_ref(ref, search->found, err);
+    }
+    rc = ebb_err_set(err, EBB_EPOINTER_UNKNOWN, "%s: holds the metadata of several tables, %s.%s.%s and %s.%s.%s", search->folder,
+                     search->found->catalog, search->found->namespace_, search->found->name, ref->catalog, ref->namespace_,
+                     ref->name);
+    ebb_err_hint(err, "name the table by its catalog");
+    return rc;
 }
 
 static int search_pointer(const struct ebb_site *site, struct ebb_table_ref *ref, struct ebb_err *err)
 {
     struct ebb_table_ref found;
-    struct pointer_search search = {ref->folder_uri, &found, false};
+    struct pointer_search search = {site, ref->folder_uri, &found, false};
     int rc = 0;
 
     memset(&found, 0, sizeof found);
-    for (size_t i = 0; !rc && !search.is_found && i < site->catalog_count; i++)
+    for (size_t i = 0; !rc && i < site->catalog_count; i++)
         rc = ebb_catalog_list(site->catalogs[i], match_pointer, &search, err);
     if (!rc && search.is_found) {
         ebb_table_ref_fini(ref);
@@ -106,6 +146,31 @@ static int search_pointer(const struct ebb_site *site, struct ebb_table_ref *ref
         return 0;
     }
     ebb_table_ref_fini(&found);
+    return rc;
+}
+
+/* By path such a folder is an error at once; it is made what a directory catalog lists. */
+static int as_unknown(const struct ebb_site *site, const char *path, struct ebb_table_ref *ref, const struct ebb_err *why,
+                      struct ebb_err *err)
+{
+    struct ebb_buf uri;
+    int rc = 0;
+
+    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
+    if (path[0] == '/' || !strchr(path, ':'))
+        rc = ebb_uri_map_uri(ebb_storage_map(site->storage), path, &uri, err);
+    else
+        ebb_buf_puts(&uri, path);
+    if (!rc)
+        rc = ebb_buf_check(&uri, "location", err);
+    if (!rc)
+        rc = dup_text(ebb_buf_cstr(&uri), &ref->folder_uri, err);
+    if (!rc)
+        rc = dup_text("path", &ref->catalog, err);
+    if (!rc)
+        rc = dup_text(path, &ref->name, err);
+    ref->problem = *why;
+    ebb_buf_fini(&uri);
     return rc;
 }
 
@@ -144,37 +209,54 @@ static int read_metadata(const struct ebb_site *site, struct ebb_table *t, struc
     return rc;
 }
 
-static int real_path_of(const struct ebb_site *site, const char *uri, char out[PATH_MAX])
+static bool is_same_place(const struct ebb_site *site, const char *a, const char *b)
 {
-    struct ebb_buf local;
+    char x[PATH_MAX], y[PATH_MAX];
+    enum ebb_relation relation;
+
+    if (real_path_of(site, a, x) == 0 && real_path_of(site, b, y) == 0)
+        return !strcmp(x, y);
+    return !ebb_location_relation(a, b, NULL, &relation, NULL) && relation == EBB_RELATION_SAME;
+}
+
+/* Where the table's writers put metadata: write.metadata.path, or `metadata` in the location. */
+static int is_kept_by_table(const struct ebb_site *site, const struct ebb_table *t, bool *out, struct ebb_err *err)
+{
+    const char *path = ebb_metadata_property(t->metadata, "write.metadata.path");
+    const char *slash = strrchr(t->ref.metadata_uri, '/');
+    struct ebb_buf folder, usual;
     int rc;
 
-    ebb_buf_init(&local, EBB_LOCATION_MAX_BYTES);
-    rc = ebb_uri_map_local(ebb_storage_map(site->storage), uri, &local, NULL);
-    if (!rc && !realpath(ebb_buf_cstr(&local), out))
-        rc = -(int)EBB_ENOENT;
-    ebb_buf_fini(&local);
+    ebb_buf_init(&folder, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&usual, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_append(&folder, t->ref.metadata_uri, slash ? (size_t)(slash - t->ref.metadata_uri) : 0);
+    ebb_buf_printf(&usual, "%s/metadata", t->metadata->location);
+    rc = ebb_buf_check(&folder, "location", err);
+    if (!rc)
+        rc = ebb_buf_check(&usual, "location", err);
+    *out = !rc && ((path && path[0] && is_same_place(site, path, ebb_buf_cstr(&folder))) ||
+                   is_same_place(site, ebb_buf_cstr(&usual), ebb_buf_cstr(&folder)));
+    ebb_buf_fini(&folder);
+    ebb_buf_fini(&usual);
     return rc;
 }
 
-/* A table that was found in a folder must say that it lives there: else its metadata speaks of other files (a copied or moved table). */
+/* A table that was found in a folder must say that it lives there, and a metadata file that was named by hand must lie where its table keeps them:
+ * else it speaks of other files (a copied or moved table), or of an older state (a saved metadata file) whose successors nobody looks for. */
 static int check_place(const struct ebb_site *site, const struct ebb_table *t, struct ebb_err *err)
 {
-    char found[PATH_MAX], said[PATH_MAX];
-    enum ebb_relation relation;
-    int rc;
+    const char *where = t->ref.folder_uri ? t->ref.folder_uri : t->ref.metadata_uri;
+    bool is_right = true;
+    int rc = 0;
 
-    if (!t->ref.folder_uri)
-        return 0;
-    if (real_path_of(site, t->ref.folder_uri, found) == 0 && real_path_of(site, t->metadata->location, said) == 0) {
-        if (!strcmp(found, said))
-            return 0;
-    } else if (!ebb_location_relation(t->metadata->location, t->ref.folder_uri, NULL, &relation, NULL) &&
-               relation == EBB_RELATION_SAME) {
-        return 0;
-    }
+    if (!strcmp(t->ref.catalog, "path"))
+        rc = is_kept_by_table(site, t, &is_right, err);
+    else if (t->ref.folder_uri)
+        is_right = is_same_place(site, t->metadata->location, t->ref.folder_uri);
+    if (rc || is_right)
+        return rc;
     rc = ebb_err_set(err, EBB_EMETADATA_PLACE, "%s: metadata says location %s, but the table was found in %s", t->label,
-                     t->metadata->location, t->ref.folder_uri);
+                     t->metadata->location, where);
     ebb_err_hint(err, "if that is where the location is reachable here, say --map %s=FOLDER", t->metadata->location);
     return rc;
 }
@@ -219,9 +301,9 @@ static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, co
     }
     t->ref = *ref;
     memset(ref, 0, sizeof *ref);
-    rc = make_label(t, err);
+    rc = check_ref(site, &t->ref, err);
     if (!rc)
-        rc = check_ref(site, &t->ref, err);
+        rc = make_label(t, err);
     if (!rc)
         rc = read_metadata(site, t, err);
     if (!rc)
@@ -243,13 +325,20 @@ static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, co
 int ebb_table_open(const struct ebb_site *site, const char *name, struct ebb_table **out, struct ebb_err *err)
 {
     struct ebb_table_ref ref;
+    struct ebb_err why;
     int rc;
 
     memset(&ref, 0, sizeof ref);
-    if (is_path(name))
-        rc = ebb_table_ref_by_path(site->storage, name, &ref, err);
-    else
+    memset(&why, 0, sizeof why);
+    if (is_path(name)) {
+        rc = ebb_table_ref_by_path(site->storage, name, &ref, &why);
+        if (rc == -(int)EBB_EPOINTER_UNKNOWN)
+            rc = as_unknown(site, name, &ref, &why, err);
+        else if (rc && err)
+            *err = why;
+    } else {
         rc = load_from_catalog(site, name, &ref, err);
+    }
     if (rc) {
         ebb_table_ref_fini(&ref);
         return rc;

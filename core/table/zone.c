@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table/zone_priv.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static bool is_below(const char *outer, const char *inner)
 {
@@ -23,6 +29,20 @@ static enum ebb_zone_relation relate_paths(const char *zone, const char *place)
     if (is_below(zone, place))
         return EBB_ZONE_INSIDE;
     return is_below(place, zone) ? EBB_ZONE_AROUND : EBB_ZONE_APART;
+}
+
+/* False, and an empty path, when it has no usable one. */
+static bool split_normal(const char *uri, struct ebb_location *parts, struct ebb_buf *path)
+{
+    static const struct ebb_str ROOT = {"/", 1};
+
+    ebb_buf_reset(path);
+    memset(parts, 0, sizeof *parts);
+    if (!ebb_location_split(uri, strlen(uri), parts, NULL) &&
+        !ebb_path_normalise(parts->path.n || !parts->authority.n ? parts->path : ROOT, path, NULL) && !path->bad)
+        return true;
+    ebb_buf_reset(path);
+    return false;
 }
 
 static bool local_path(const struct ebb_site *site, const char *uri, struct ebb_buf *out)
@@ -59,6 +79,17 @@ static bool real_of(const char *path, char out[PATH_MAX])
     }
     n = strlen(out);
     return snprintf(out + n, PATH_MAX - n, "%s", path + cut) < (int)(PATH_MAX - n);
+}
+
+bool ebb__zone_path(const struct ebb_site *site, const char *uri, char out[PATH_MAX])
+{
+    struct ebb_buf local;
+    bool ok;
+
+    ebb_buf_init(&local, 2 * EBB_LOCATION_MAX_BYTES);
+    ok = local_path(site, uri, &local) && snprintf(out, PATH_MAX, "%s", ebb_buf_cstr(&local)) < PATH_MAX;
+    ebb_buf_fini(&local);
+    return ok;
 }
 
 bool ebb__zone_real(const struct ebb_site *site, const char *uri, char out[PATH_MAX])
@@ -100,13 +131,24 @@ static bool add_to_chain(void *data, size_t depth, const struct stat *st)
 {
     struct ebb_zone *zone = data;
 
-    (void)depth;
     if (zone->chain_count == EBB_ZONE_CHAIN_MAX)
         return true;
     zone->chain[zone->chain_count].dev = st->st_dev;
     zone->chain[zone->chain_count].ino = st->st_ino;
+    zone->chain[zone->chain_count].depth = depth;
     zone->chain_count++;
     return false;
+}
+
+static int find_on_disk(struct ebb_zone *zone, struct ebb_err *err)
+{
+    int rc = ebb__mounts_read(&zone->mounts, err);
+
+    if (!ebb__mounts_disk(&zone->mounts, zone->real, zone->disk))
+        zone->disk[0] = '\0';
+    for (size_t i = 0; i < zone->mounts.count; i++)
+        zone->has_mounts = zone->has_mounts || is_below(zone->real, zone->mounts.items[i].point);
+    return rc;
 }
 
 int ebb__zone_init(struct ebb_zone *zone, const struct ebb_site *site, const struct ebb_prefix_rules *rules, const char *uri,
@@ -115,21 +157,41 @@ int ebb__zone_init(struct ebb_zone *zone, const struct ebb_site *site, const str
     memset(zone, 0, sizeof *zone);
     zone->site = site;
     zone->rules = rules;
+    ebb_buf_init(&zone->path, EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&zone->local, 2 * EBB_LOCATION_MAX_BYTES);
     zone->uri = strdup(uri);
     if (!zone->uri)
         return ebb_err_nomem(err);
+    split_normal(zone->uri, &zone->parts, &zone->path);
     local_path(site, uri, &zone->local);
-    if (ebb__zone_real(site, uri, zone->real))
-        each_ancestor(zone->real, add_to_chain, zone);
-    return 0;
+    if (!ebb__zone_real(site, uri, zone->real))
+        return 0;
+    each_ancestor(zone->real, add_to_chain, zone);
+    return find_on_disk(zone, err);
 }
 
 void ebb__zone_fini(struct ebb_zone *zone)
 {
     free(zone->uri);
+    ebb_buf_fini(&zone->path);
     ebb_buf_fini(&zone->local);
+    ebb__mounts_fini(&zone->mounts);
     memset(zone, 0, sizeof *zone);
+}
+
+bool ebb__zone_rel(const struct ebb_zone *zone, const char *real, char out[PATH_MAX])
+{
+    char disk[PATH_MAX];
+    const char *outer = zone->real;
+
+    if (zone->disk[0] && ebb__mounts_disk(&zone->mounts, real, disk)) {
+        outer = zone->disk;
+        real = disk;
+    }
+    if (!outer[0] || (strcmp(outer, real) && !is_below(outer, real)))
+        return false;
+    real += strlen(outer);
+    return snprintf(out, PATH_MAX, "%s", *real == '/' ? real + 1 : real) < PATH_MAX;
 }
 
 static enum ebb_zone_relation stronger(enum ebb_zone_relation a, enum ebb_zone_relation b)
@@ -137,16 +199,54 @@ static enum ebb_zone_relation stronger(enum ebb_zone_relation a, enum ebb_zone_r
     return a > b ? a : b;
 }
 
+/* Schemes whose authority is a bucket: a bare path never means them. */
+static bool is_object_store(struct ebb_str scheme)
+{
+    static const char *const SCHEMES[] = {"s3", "s3a", "s3n", "gs", "oss", "cos", "cosn", "obs", "abfs", "abfss", "wasb", "wasbs", "adl"};
+
+    for (size_t i = 0; i < sizeof SCHEMES / sizeof SCHEMES[0]; i++)
+        if (strlen(SCHEMES[i]) == scheme.n && !strncasecmp(SCHEMES[i], scheme.p, scheme.n))
+            return true;
+    return false;
+}
+
+static struct ebb_str without_port(struct ebb_str authority)
+{
+    size_t n = authority.n;
+
+    while (n > 0 && authority.p[n - 1] >= '0' && authority.p[n - 1] <= '9')
+        n--;
+    if (n > 0 && n < authority.n && authority.p[n - 1] == ':')
+        authority.n = n - 1;
+    return authority;
+}
+
+static bool may_be_same_prefix(const struct ebb_zone *zone, const struct ebb_location *other)
+{
+    struct ebb_location a = zone->parts, b = *other;
+
+    if (ebb_prefix_is_equal(zone->rules, &a, &b))
+        return true;
+    a.authority = without_port(a.authority);
+    b.authority = without_port(b.authority);
+    if (ebb_prefix_is_equal(zone->rules, &a, &b))
+        return true;
+    if (is_object_store(a.scheme) || is_object_store(b.scheme))
+        return false;
+    return ebb_prefix_is_match(zone->rules, &a, &b) || ebb_prefix_is_match(zone->rules, &b, &a);
+}
+
 static enum ebb_zone_relation relate_uris(const struct ebb_zone *zone, const char *uri)
 {
-    bool inside = false, around = false;
+    enum ebb_zone_relation relation = EBB_ZONE_APART;
+    struct ebb_location parts;
+    struct ebb_buf path;
 
-    if (ebb_location_contains(zone->uri, uri, zone->rules, &inside, NULL) ||
-        ebb_location_contains(uri, zone->uri, zone->rules, &around, NULL))
-        return EBB_ZONE_APART;
-    if (inside && around)
-        return EBB_ZONE_EQUAL;
-    return inside ? EBB_ZONE_INSIDE : around ? EBB_ZONE_AROUND : EBB_ZONE_APART;
+    ebb_buf_init(&path, EBB_LOCATION_MAX_BYTES);
+    if (zone->path.len && split_normal(uri, &parts, &path) && may_be_same_prefix(zone, &parts))
+        relation = relate_paths(zone->path.data, ebb_buf_cstr(&path));
+    ebb_buf_fini(&path);
+    return relation;
 }
 
 enum ebb_zone_relation ebb__zone_relate_text(const struct ebb_zone *zone, const char *uri)
@@ -163,6 +263,57 @@ enum ebb_zone_relation ebb__zone_relate_text(const struct ebb_zone *zone, const 
     return relation;
 }
 
+/* What is left of a path at or below outer, else NULL. */
+static const char *rest_of(const char *outer, const char *path)
+{
+    if (!outer[0] || (strcmp(outer, path) && !is_below(outer, path)))
+        return NULL;
+    path += strlen(outer);
+    return *path == '/' ? path + 1 : path;
+}
+
+bool ebb__zone_all_rels(const struct ebb_zone *zone, const char *uri, bool (*visit)(void *data, const char *rel), void *data)
+{
+    char path[PATH_MAX], real[PATH_MAX], rel[PATH_MAX];
+    struct ebb_location parts;
+    struct ebb_buf normal;
+    const char *rest = NULL;
+    bool all = true, any = false;
+
+    ebb_buf_init(&normal, EBB_LOCATION_MAX_BYTES);
+    if (zone->path.len && split_normal(uri, &parts, &normal) && may_be_same_prefix(zone, &parts))
+        rest = rest_of(zone->path.data, ebb_buf_cstr(&normal));
+    if (rest) {
+        any = true;
+        all = visit(data, rest);
+    }
+    ebb_buf_fini(&normal);
+    if (zone->local.len && ebb__zone_path(zone->site, uri, path) && (rest = rest_of(zone->local.data, path)) != NULL) {
+        any = true;
+        all = visit(data, rest) && all;
+    }
+    if (ebb__zone_real(zone->site, uri, real) && ebb__zone_rel(zone, real, rel)) {
+        any = true;
+        all = visit(data, rel) && all;
+    }
+    return any && all;
+}
+
+bool ebb__zone_is_straight(const struct ebb_site *site, const char *uri)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+    char path[PATH_MAX];
+    long fd;
+
+    if (!ebb__zone_path(site, uri, path))
+        return false;
+    fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    close((int)fd);
+    return true;
+}
+
 struct inode_search {
     const struct ebb_zone *zone;
     enum ebb_zone_relation relation;
@@ -175,7 +326,7 @@ static bool compare_inodes(void *data, size_t depth, const struct stat *st)
 
     for (size_t i = 0; i < zone->chain_count; i++)
         if (zone->chain[i].dev == st->st_dev && zone->chain[i].ino == st->st_ino) {
-            if (i == 0)
+            if (zone->chain[i].depth == 0)
                 search->relation = depth == 0 ? EBB_ZONE_EQUAL : EBB_ZONE_INSIDE;
             else
                 search->relation = depth == 0 ? EBB_ZONE_AROUND : EBB_ZONE_APART;
@@ -188,11 +339,13 @@ enum ebb_zone_relation ebb__zone_relate(const struct ebb_zone *zone, const char 
 {
     struct inode_search search = {zone, EBB_ZONE_APART};
     enum ebb_zone_relation relation = ebb__zone_relate_text(zone, uri);
-    char real[PATH_MAX];
+    char real[PATH_MAX], disk[PATH_MAX];
 
     if (relation == EBB_ZONE_EQUAL || !zone->real[0] || !ebb__zone_real(zone->site, uri, real))
         return relation;
     relation = stronger(relation, relate_paths(zone->real, real));
+    if (zone->disk[0] && ebb__mounts_disk(&zone->mounts, real, disk))
+        relation = stronger(relation, relate_paths(zone->disk, disk));
     each_ancestor(real, compare_inodes, &search);
     return stronger(relation, search.relation);
 }
