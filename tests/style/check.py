@@ -203,8 +203,18 @@ def safety_rows():
                 yield path, number, "%s: there is no test %s" % (cells[0], test)
 
 
+def broken_links():
+    """A relative link of a page leads to a file."""
+    for path in source.paths(".md"):
+        text = source.read(path)
+        for match in re.finditer(r"\]\(([^)\s#]+)[^)]*\)", text):
+            target = os.path.join(source.ROOT, os.path.dirname(path), match.group(1))
+            if not re.match(r"[a-z]+:", match.group(1)) and not os.path.exists(target):
+                yield path, source.line_at(text, match.start()), "leads to %s, which is not there" % match.group(1)
+
+
 RULES = (include_direction, banned_functions, licence_lines, sizes, undocumented, literal_formats, unfinished, names, mutable_state,
-         error_codes, safety_rows)
+         error_codes, safety_rows, broken_links)
 
 
 def main():

@@ -44,6 +44,7 @@ BAD = [
     ("error_codes", "docs/errors.md", "nothing\n"),
     ("safety_rows", "tests/safety.tsv", "S1\tnothing\tgone\n"),
     ("safety_rows", "tests/safety.tsv", "S1\tnothing\n"),
+    ("broken_links", "docs/x.md", "see [it](gone.md#there)\n"),
 ]
 
 
