@@ -34,6 +34,7 @@ void ebb_plan_json(struct ebb_jsonw *w, const char *id, const char *file, const 
     ebb_jsonw_kint(w, "kept", s->kept);
     ebb_jsonw_kint(w, "links", s->links);
     ebb_jsonw_kint(w, "mounts", s->mounts);
+    ebb_jsonw_kstr(w, "sha256", s->sha256);
     ebb_jsonw_end(w, '}');
     ebb_buf_fini(&cutoff);
 }
