@@ -37,21 +37,24 @@ static bool is_where(const struct ebb_value *where, const struct ebb_value *prop
     return ebb_value_bool_of(where, "exists", value != NULL) == (value != NULL);
 }
 
-bool ebb_policy_is_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
-                          const char *name, const struct ebb_value *properties)
+bool ebb_policy_may_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_, const char *name)
 {
     const struct ebb_value *target = ebb_value_get(policy->manifest, "target");
-    const struct ebb_value *where = ebb_value_get(target, "where");
     struct ebb_buf label;
     bool is_good;
 
-    if (!target)
-        return false;
     ebb_buf_init(&label, 64 * 1024);
     ebb_buf_printf(&label, "%s.%s%s%s", catalog, namespace_, namespace_[0] ? "." : "", name);
     is_good = !label.bad && is_among(ebb_value_get(target, "tables"), ebb_buf_cstr(&label)) &&
-              !is_among(ebb_value_get(target, "exclude"), ebb_buf_cstr(&label)) &&
-              (!where || is_where(where, properties));
+              !is_among(ebb_value_get(target, "exclude"), ebb_buf_cstr(&label));
     ebb_buf_fini(&label);
     return is_good;
+}
+
+bool ebb_policy_is_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
+                          const char *name, const struct ebb_value *properties)
+{
+    const struct ebb_value *where = ebb_value_get(ebb_value_get(policy->manifest, "target"), "where");
+
+    return ebb_policy_may_target(policy, catalog, namespace_, name) && (!where || is_where(where, properties));
 }

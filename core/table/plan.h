@@ -23,6 +23,9 @@ struct ebb_plan_options {
     uint64_t max_bytes;     /* 0 = none */
     double max_share;       /* candidates / listed; 0 = the default 0.5 */
     bool age_latest;        /* latest of mtime, ctime, btime instead of mtime */
+    /* Whether a file is kept whatever else is known of it; its folder (below the location) and name. NULL: none is. */
+    bool (*keeps)(void *data, struct ebb_str dir, struct ebb_str name);
+    void *keeps_data;
     const char *policy_json; /* what asked for it, or NULL */
     const char *policy;     /* its name, or "" */
     const char *decision;   /* decision id, or "" */

@@ -62,19 +62,28 @@ static int add_candidate(struct ebb_planning *p, const struct ebb_listed *f, str
     return ebb__spool_add(p->spool, &c, err);
 }
 
+/* An inventory may name a file twice: then its newest time counts, so the young ones are not forgotten. */
+static int add_row(struct ebb_planning *p, const struct ebb_listed *f, int64_t mtime_ns, struct ebb_err *err)
+{
+    struct ebb_listed row = *f;
+
+    row.mtime_ns = mtime_ns;
+    return f->entry ? 0 : add_candidate(p, &row, err);
+}
+
 static int judge_age(struct ebb_planning *p, const struct ebb_listed *f, int64_t age_ns, struct ebb_err *err)
 {
     int64_t ms = ms_of_ns(age_ns);
 
-    if (f->mtime_ns <= 0 || age_ns <= 0) {
+    if (ms_of_ns(f->mtime_ns) <= 0 || ms <= 0) {
         p->summary.kept++; /* unknown time: never eligible */
-        return 0;
+        return add_row(p, f, INT64_MAX, err);
     }
     if (ms > p->now_ms + EBB_PLAN_SKEW_MS && ms - p->now_ms > p->skew_ms)
         p->skew_ms = ms - p->now_ms;
     if (ms >= p->cutoff_ms) {
         p->summary.too_young++;
-        return 0;
+        return add_row(p, f, f->mtime_ns, err);
     }
     return add_candidate(p, f, err);
 }
@@ -90,8 +99,8 @@ int ebb__plan_consider(struct ebb_planning *p, struct ebb_listed *f, struct ebb_
     rc = ebb__plan_check_foreign(p, f, &is_litter, err);
     if (rc)
         return rc;
-    if (!is_litter || is_directory_marker(f) || (f->dir.n == 0 && !is_known_kind(f->name)) ||
-        ebb__plan_is_flink(p, f->dir, f->name)) {
+    if (!is_litter || is_directory_marker(f) || (f->dir.n == 0 && !is_known_kind(f->name)) || has_suffix(f->name, ".plan") ||
+        ebb__plan_is_flink(p, f) || (p->options->keeps && p->options->keeps(p->options->keeps_data, f->dir, f->name))) {
         p->summary.kept++;
         return 0;
     }
@@ -131,16 +140,6 @@ struct walk {
     int64_t reported;
 };
 
-static bool is_excluded(const struct ebb_planning *p, const char *uri)
-{
-    bool inside = false;
-
-    for (size_t i = 0; i < p->options->protect.exclude.count; i++)
-        if (!ebb_location_contains(p->options->protect.exclude.items[i], uri, ebb_protect_rules(p->protect), &inside, NULL) && inside)
-            return true;
-    return false;
-}
-
 static void join_dir(struct ebb_buf *out, struct ebb_str root, struct ebb_str dir)
 {
     ebb_buf_reset(out);
@@ -152,16 +151,22 @@ static void join_dir(struct ebb_buf *out, struct ebb_str root, struct ebb_str di
         ebb_buf_putc(out, '/');
 }
 
+/* A name so long is in no metadata, and no call can name it: what lies there stays. */
+static bool is_only_long(const struct ebb_buf *b)
+{
+    return b->full || b->len > EBB_LOCATION_MAX_BYTES;
+}
+
 static bool on_enter(void *data, struct ebb_str dir)
 {
     struct walk *w = data;
 
     if (ebb_str_is_equal(dir, EBB_STR(EBB_QUARANTINE_NAME)))
         return false;
-    if (!w->p->options->protect.exclude.count)
+    if (!w->p->protect_options->exclude.count)
         return true;
     join_dir(&w->uri, ebb_str_of(w->p->table->metadata->location), dir);
-    return !is_excluded(w->p, ebb_buf_cstr(&w->uri));
+    return w->uri.bad || !ebb__plan_is_excluded(w->p, ebb_buf_cstr(&w->uri));
 }
 
 static int on_dir(void *data, struct ebb_str dir, struct ebb_err *err)
@@ -175,31 +180,13 @@ static int on_dir(void *data, struct ebb_str dir, struct ebb_err *err)
     w->uri_dir = w->uri.len;
     w->normal_dir = w->normal.len;
     w->is_hidden = ebb_location_is_hidden(dir, &p->hidden);
-    rc = ebb_buf_check(&w->uri, "a listed folder", err);
+    rc = is_only_long(&w->uri) || is_only_long(&w->normal) ? 0 : ebb_buf_check(&w->uri, "a listed folder", err);
     if (!rc && ebb_site_is_cancelled(p->site))
         rc = ebb_err_set(err, EBB_ECANCELLED, "interrupted: while listing %s", p->table->label);
     if (!rc && p->summary.listed - w->reported > 10000) {
         w->reported = p->summary.listed;
         ebb_site_progress(p->site, "listing", p->summary.listed, 0);
     }
-    return rc;
-}
-
-static int on_link(struct walk *w, const struct ebb_walk_entry *e, struct ebb_err *err)
-{
-    struct ebb_buf rel;
-    int rc;
-
-    w->p->summary.links++;
-    ebb_buf_init(&rel, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb_buf_add_str(&rel, e->dir);
-    if (e->dir.n)
-        ebb_buf_putc(&rel, '/');
-    ebb_buf_add_str(&rel, e->name);
-    rc = ebb_buf_check(&rel, "a link", err);
-    if (!rc)
-        rc = ebb_strs_addn(&w->p->links, rel.data, rel.len, err);
-    ebb_buf_fini(&rel);
     return rc;
 }
 
@@ -218,6 +205,12 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     }
     w->normal.len = w->normal_dir;
     ebb_buf_add_str(&w->normal, e->name);
+    w->uri.len = w->uri_dir;
+    ebb_buf_add_str(&w->uri, e->name);
+    if (is_only_long(&w->uri) || is_only_long(&w->normal)) {
+        p->summary.kept++;
+        return 0;
+    }
     at.path = ebb_buf_str(&w->normal);
     rc = ebb_protect_judge_normal(p->protect, &at, &verdict, err);
     if (rc)
@@ -226,12 +219,10 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
         count_reachable(p, e->name);
         return 0;
     }
-    w->uri.len = w->uri_dir;
-    ebb_buf_add_str(&w->uri, e->name);
     rc = ebb_buf_check(&w->uri, "a listed name", err);
     if (rc)
         return rc;
-    if (verdict != EBB_JUDGED_FREE || (p->options->protect.exclude.count && is_excluded(p, ebb_buf_cstr(&w->uri)))) {
+    if (verdict != EBB_JUDGED_FREE || (p->protect_options->exclude.count && ebb__plan_is_excluded(p, ebb_buf_cstr(&w->uri)))) {
         p->summary.kept++;
         return 0;
     }
@@ -247,7 +238,7 @@ static int on_entry(void *data, const struct ebb_walk_entry *e, struct ebb_err *
     case EBB_WALK_FILE:
         return on_file(w, e, err);
     case EBB_WALK_LINK:
-        return on_link(w, e, err);
+        return ebb__plan_note_link(w->p, e, err);
     case EBB_WALK_MOUNT:
         w->p->summary.mounts++;
         ebb_log_say(&w->p->site->log, EBB_LOG_WARN, "%s: %.*s%s%.*s is another file system: not entered", w->p->table->label,
@@ -339,16 +330,35 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
     return ebb__plan_consider(p, &f, err);
 }
 
+/* A row under another scheme or authority is no candidate; if the metadata names its path, the listing may be of the same files. */
+static int judge_stranger(struct rows *r, const struct ebb_location *at, struct ebb_err *err)
+{
+    enum ebb_judged verdict;
+
+    return r->p->options->protect.mismatch == EBB_MISMATCH_ERROR ? ebb_protect_judge_normal(r->p->protect, at, &verdict, err) : 0;
+}
+
+static bool is_row_excluded(const struct ebb_planning *p, struct ebb_str path)
+{
+    struct ebb_buf text;
+    bool skip;
+
+    if (!p->protect_options->exclude.count)
+        return false;
+    ebb_buf_init(&text, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_add_str(&text, path);
+    skip = text.bad || ebb__plan_is_excluded(p, ebb_buf_cstr(&text));
+    ebb_buf_fini(&text);
+    return skip;
+}
+
 static int on_row(void *data, const struct ebb_inventory_row *row, struct ebb_err *err)
 {
     struct rows *r = data;
     struct ebb_location at;
     struct ebb_str rel;
-    struct ebb_buf text;
-    bool skip;
 
-    if (ebb_location_split(row->path.p, row->path.n, &at, NULL) ||
-        !ebb_prefix_is_equal(ebb_protect_rules(r->p->protect), &r->p->root, &at))
+    if (ebb_location_split(row->path.p, row->path.n, &at, NULL))
         return 0;
     ebb_buf_reset(&r->normal);
     if (ebb_path_normalise(at.path, &r->normal, NULL))
@@ -356,11 +366,9 @@ static int on_row(void *data, const struct ebb_inventory_row *row, struct ebb_er
     at.path = ebb_buf_str(&r->normal);
     if (!relative_to(r->p, at.path, &rel))
         return 0;
-    ebb_buf_init(&text, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb_buf_add_str(&text, row->path);
-    skip = text.bad || is_excluded(r->p, ebb_buf_cstr(&text));
-    ebb_buf_fini(&text);
-    return skip ? 0 : judge_row(r, row, &at, rel, err);
+    if (!ebb_prefix_is_equal(ebb_protect_rules(r->p->protect), &r->p->root, &at))
+        return judge_stranger(r, &at, err);
+    return is_row_excluded(r->p, row->path) ? 0 : judge_row(r, row, &at, rel, err);
 }
 
 int ebb__plan_inventory(struct ebb_planning *p, struct ebb_err *err)
