@@ -137,11 +137,30 @@ static void on_report(void *data, const struct ebb_pass_report *report)
     ebb_buf_putc(&cli->out, '\n');
 }
 
+/* Files are removed at the real time or not at all. */
+static int check_at(const struct ebb_cli *cli, struct ebb_err *err)
+{
+    const struct ebb_config *c = ebb_workspace_config(cli->ws);
+    const char *policy = ebb_args_get(&cli->args, "policy");
+    int rc = 0;
+
+    if (!ebb_args_has(&cli->args, "at") || ebb_args_has(&cli->args, "dry-run"))
+        return 0;
+    for (size_t i = 0; !rc && i < c->binding_count; i++)
+        if (c->bindings[i].mode == EBB_BIND_ENFORCE && (!policy || !strcmp(policy, c->bindings[i].policy)))
+            rc = ebb_err_set(err, EBB_EUSAGE, "--at: policy %s is bound with mode enforce, which acts only at the real time", c->bindings[i].policy);
+    if (rc)
+        ebb_err_hint(err, "with --dry-run nothing is applied");
+    return rc;
+}
+
 static int run_run(struct ebb_cli *cli, struct ebb_err *err)
 {
     struct ebb_pass_options o;
     int rc = ebb_cli_start(cli, false, err);
 
+    if (!rc)
+        rc = check_at(cli, err);
     if (rc)
         return rc;
     memset(&o, 0, sizeof o);

@@ -22,7 +22,7 @@ extern "C" {
 
 struct ebb_host;
 
-/* What went wrong. code is stable ("location.foreign_table"); exit_status is what the command line would end with: 2 refused for safety, 3 failed or partly
+/* What went wrong, safe to print. code is stable ("location.foreign_table"); exit_status is what the command line would end with: 2 refused for safety, 3 failed or partly
  * done, 4 a policy went wrong, 5 interrupted, 64 usage or configuration. */
 struct ebb_host_error {
     int exit_status;

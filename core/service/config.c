@@ -36,7 +36,7 @@ static int check_keys(const struct reader *r, const struct ebb_value *map, const
                       struct ebb_err *err)
 {
     if (ebb_value_get_kind(map) != EBB_VALUE_MAP)
-        return fail(r, err, where, "a table with named keys is wanted");
+        return fail(r, err, where[0] ? where : "the file", "a table with named keys is wanted");
     for (size_t i = 0; i < ebb_value_get_count(map); i++) {
         struct ebb_str key = ebb_value_get_key(map, i);
         bool known = false;
@@ -49,15 +49,40 @@ static int check_keys(const struct reader *r, const struct ebb_value *map, const
     return 0;
 }
 
-static int take_text(const struct reader *r, const struct ebb_value *map, const char *key, bool required, char **out, struct ebb_err *err)
+/* where: the map's own name, "" at the top. */
+static int fail_in(const struct reader *r, struct ebb_err *err, const char *where, const char *key, const char *why)
+{
+    return ebb_err_set(err, EBB_ECONFIG, "%s: %s%s%s: %s", r->c->file, where, where[0] ? "." : "", key, why);
+}
+
+/* Text without NUL, or NULL. */
+static const char *clean_text(const struct ebb_value *v)
+{
+    const char *text = ebb_value_get_str(v);
+
+    return text && strlen(text) == ebb_value_get_bytes(v).n ? text : NULL;
+}
+
+/* The keys of a map are used as C strings. */
+static int check_clean_keys(const struct reader *r, const struct ebb_value *map, const char *where, struct ebb_err *err)
+{
+    for (size_t i = 0; i < ebb_value_get_count(map); i++)
+        if (!ebb_value_get_key(map, i).n || memchr(ebb_value_get_key(map, i).p, '\0', ebb_value_get_key(map, i).n))
+            return fail(r, err, where, "a name is empty or holds a NUL");
+    return 0;
+}
+
+static int take_text(const struct reader *r, const struct ebb_value *map, const char *where, const char *key, bool required, char **out,
+                     struct ebb_err *err)
 {
     const struct ebb_value *v = ebb_value_get(map, key);
+    const char *text = clean_text(v);
 
     if (!v && !required)
         return 0;
-    if (!ebb_value_get_str(v) || !ebb_value_get_str(v)[0])
-        return fail(r, err, key, v ? "text is wanted" : "is missing");
-    *out = strdup(ebb_value_get_str(v));
+    if (!text || !text[0])
+        return fail_in(r, err, where, key, v ? "text is wanted" : "is missing");
+    *out = strdup(text);
     return *out ? 0 : ebb_err_nomem(err);
 }
 
@@ -74,33 +99,53 @@ static int absolute(const struct reader *r, char **path, struct ebb_err *err)
     return *path ? 0 : ebb_err_nomem(err);
 }
 
-static int take_bool(const struct reader *r, const struct ebb_value *map, const char *key, bool *out, struct ebb_err *err)
+static int take_bool(const struct reader *r, const struct ebb_value *map, const char *where, const char *key, bool *out, struct ebb_err *err)
 {
     const struct ebb_value *v = ebb_value_get(map, key);
 
     if (v && ebb_value_get_kind(v) != EBB_VALUE_BOOL)
-        return fail(r, err, key, "true or false is wanted");
+        return fail_in(r, err, where, key, "true or false is wanted");
     *out = ebb_value_get_bool(v, *out);
     return 0;
 }
 
 /* ---- sections ---- */
 
+/* Types that a later version may have: told as such, not by their first strange key. */
+static int check_type(const struct reader *r, const struct ebb_value *v, const char *where, struct ebb_err *err)
+{
+    static const char *const UNBUILT[] = {"rest", "gravitino", "glue", "hive", "postgresql"};
+    const char *type = ebb_value_text_of(v, "type");
+
+    for (size_t i = 0; type && i < sizeof UNBUILT / sizeof UNBUILT[0]; i++)
+        if (!strcmp(type, UNBUILT[i]))
+            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: type %s is not part of this version of ebb (%s)", r->c->file, where, type,
+                               EBB_VERSION);
+    return 0;
+}
+
 static int read_catalog(struct reader *r, struct ebb_str name, const struct ebb_value *v, struct ebb_err *err)
 {
     static const char *const KEYS[] = {"type", "path", "name"};
     struct ebb_config_catalog *c = &r->c->catalogs[r->c->catalog_count++];
-    int rc = check_keys(r, v, name.p, KEYS, 3, err);
+    char where[128];
+    int rc;
 
+    snprintf(where, sizeof where, "catalogs.%s", name.p);
+    rc = check_type(r, v, where, err);
+    if (!rc)
+        rc = check_keys(r, v, where, KEYS, 3, err);
+    if (!rc && !strcmp(name.p, "path"))
+        rc = fail(r, err, where, "is how tables that are opened by path are called");
     c->name = strndup(name.p, name.n);
     if (!rc && !c->name)
         rc = ebb_err_nomem(err);
     if (!rc)
-        rc = take_text(r, v, "type", true, &c->type, err);
+        rc = take_text(r, v, where, "type", true, &c->type, err);
     if (!rc)
-        rc = take_text(r, v, "path", true, &c->path, err);
+        rc = take_text(r, v, where, "path", true, &c->path, err);
     if (!rc)
-        rc = take_text(r, v, "name", false, &c->sql_name, err);
+        rc = take_text(r, v, where, "name", false, &c->sql_name, err);
     return rc ? rc : absolute(r, &c->path, err);
 }
 
@@ -109,40 +154,52 @@ static int read_catalogs(struct reader *r, const struct ebb_value *v, struct ebb
     size_t n = ebb_value_get_count(v);
     int rc = 0;
 
-    if (ebb_value_get_kind(v) != EBB_VALUE_MAP && n)
+    if (v && ebb_value_get_kind(v) != EBB_VALUE_MAP)
         return fail(r, err, "catalogs", "a table with named keys is wanted");
     r->c->catalogs = calloc(n + 1, sizeof *r->c->catalogs);
     if (!r->c->catalogs)
         return ebb_err_nomem(err);
+    rc = check_clean_keys(r, v, "catalogs", err);
     for (size_t i = 0; !rc && i < n; i++)
         rc = read_catalog(r, ebb_value_get_key(v, i), ebb_value_get_at(v, i), err);
     return rc;
 }
 
-static int read_locations(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
+static int read_location(struct reader *r, const char *from, const struct ebb_value *v, struct ebb_err *err)
 {
+    const char *to = clean_text(v);
+    char *path = to && *to ? strdup(to) : NULL;
+    struct ebb_buf text;
     int rc = 0;
 
-    if (ebb_value_get_kind(v) != EBB_VALUE_MAP && ebb_value_get_count(v))
-        return fail(r, err, "locations", "a table of [\"FROM\"] = \"TO\" is wanted");
-    for (size_t i = 0; !rc && i < ebb_value_get_count(v); i++) {
-        const char *to = ebb_value_get_str(ebb_value_get_at(v, i));
-        char *path = to ? strdup(to) : NULL;
-        struct ebb_buf text;
+    if (!to || !*to)
+        return fail_in(r, err, "locations", from, "text is wanted");
+    if (!path)
+        return ebb_err_nomem(err);
+    ebb_buf_init(&text, 2 * 65536);
+    if (strchr(to, '=')) /* a map is passed on as FROM=TO */
+        rc = fail_in(r, err, "locations", from, "the folder may not hold '='");
+    if (!rc && strncmp(path, "file:", 5))
+        rc = absolute(r, &path, err);
+    ebb_buf_printf(&text, "%s=%s", from, path ? path : "");
+    if (!rc)
+        rc = ebb_buf_check(&text, "locations", err);
+    if (!rc)
+        rc = ebb_strs_add(&r->c->maps, ebb_buf_cstr(&text), err);
+    ebb_buf_fini(&text);
+    free(path);
+    return rc;
+}
 
-        if (!path)
-            return fail(r, err, "locations", "text is wanted");
-        ebb_buf_init(&text, 2 * 65536);
-        if (strncmp(path, "file:", 5))
-            rc = absolute(r, &path, err);
-        ebb_buf_printf(&text, "%s=%s", ebb_value_get_key(v, i).p, path ? path : "");
-        if (!rc)
-            rc = ebb_buf_check(&text, "locations", err);
-        if (!rc)
-            rc = ebb_strs_add(&r->c->maps, ebb_buf_cstr(&text), err);
-        ebb_buf_fini(&text);
-        free(path);
-    }
+static int read_locations(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
+{
+    int rc;
+
+    if (v && ebb_value_get_kind(v) != EBB_VALUE_MAP)
+        return fail(r, err, "locations", "a table of [\"FROM\"] = \"TO\" is wanted");
+    rc = check_clean_keys(r, v, "locations", err);
+    for (size_t i = 0; !rc && i < ebb_value_get_count(v); i++)
+        rc = read_location(r, ebb_value_get_key(v, i).p, ebb_value_get_at(v, i), err);
     return rc;
 }
 
@@ -166,12 +223,12 @@ static int read_texts(const struct reader *r, const struct ebb_value *list, cons
 {
     int rc = 0;
 
-    if (list && ebb_value_get_kind(list) != EBB_VALUE_LIST && ebb_value_get_count(list))
-        return fail(r, err, key, "a list of texts is wanted");
+    if (list && ebb_value_get_kind(list) != EBB_VALUE_LIST)
+        return fail(r, err, key, "a list of texts, not empty, is wanted"); /* {} is a map: "no table" would read as "any" */
     for (size_t i = 0; !rc && i < ebb_value_get_count(list); i++) {
-        const char *text = ebb_value_get_str(ebb_value_get_at(list, i));
+        const char *text = clean_text(ebb_value_get_at(list, i));
 
-        rc = text ? ebb_strs_add(out, text, err) : fail(r, err, key, "a list of texts is wanted");
+        rc = text && *text ? ebb_strs_add(out, text, err) : fail(r, err, key, "a list of texts is wanted");
     }
     return rc;
 }
@@ -183,15 +240,15 @@ static int read_binding(struct reader *r, const struct ebb_value *v, struct ebb_
     int rc = check_keys(r, v, "bind", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
     if (!rc)
-        rc = take_text(r, v, "policy", true, &b->policy, err);
+        rc = take_text(r, v, "bind", "policy", true, &b->policy, err);
     if (!rc)
         rc = read_texts(r, ebb_value_get(v, "tables"), "bind.tables", &b->tables, err);
     if (!rc)
         rc = read_mode(r, v, &b->mode, err);
     if (!rc)
-        rc = take_bool(r, v, "allow_below_floor", &b->allow_below_floor, err);
+        rc = take_bool(r, v, "bind", "allow_below_floor", &b->allow_below_floor, err);
     if (!rc)
-        rc = take_bool(r, v, "allow_override_quiet", &b->allow_override_quiet, err);
+        rc = take_bool(r, v, "bind", "allow_override_quiet", &b->allow_override_quiet, err);
     b->params = ebb_value_get(v, "params");
     if (!rc && b->params && ebb_value_get_kind(b->params) != EBB_VALUE_MAP)
         rc = fail(r, err, "bind.params", "a table with named keys is wanted");
@@ -203,7 +260,7 @@ static int read_bindings(struct reader *r, const struct ebb_value *v, struct ebb
     size_t n = ebb_value_get_count(v);
     int rc = 0;
 
-    if (ebb_value_get_kind(v) != EBB_VALUE_LIST && n)
+    if (v && ebb_value_get_kind(v) != EBB_VALUE_LIST && (n || ebb_value_get_kind(v) != EBB_VALUE_MAP))
         return fail(r, err, "bind", "a list of bindings is wanted");
     r->c->bindings = calloc(n + 1, sizeof *r->c->bindings);
     if (!r->c->bindings)
@@ -216,19 +273,36 @@ static int read_bindings(struct reader *r, const struct ebb_value *v, struct ebb
 static int read_tables(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
     static const char *const KEYS[] = {"allow_below_floor"};
-    int rc = 0;
+    char where[128];
+    int rc;
 
-    if (ebb_value_get_kind(v) != EBB_VALUE_MAP && ebb_value_get_count(v))
+    if (v && ebb_value_get_kind(v) != EBB_VALUE_MAP)
         return fail(r, err, "tables", "a table of [\"GLOB\"] = { … } is wanted");
+    rc = check_clean_keys(r, v, "tables", err);
     for (size_t i = 0; !rc && i < ebb_value_get_count(v); i++) {
         bool allow = false;
 
-        rc = check_keys(r, ebb_value_get_at(v, i), "tables", KEYS, 1, err);
+        snprintf(where, sizeof where, "tables.%s", ebb_value_get_key(v, i).p);
+        rc = check_keys(r, ebb_value_get_at(v, i), where, KEYS, 1, err);
         if (!rc)
-            rc = take_bool(r, ebb_value_get_at(v, i), "allow_below_floor", &allow, err);
+            rc = take_bool(r, ebb_value_get_at(v, i), where, "allow_below_floor", &allow, err);
         if (!rc && allow)
             rc = ebb_strs_add(&r->c->below_floor, ebb_value_get_key(v, i).p, err);
     }
+    return rc;
+}
+
+static int read_flags(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
+{
+    int rc;
+
+    if (v && ebb_value_get_kind(v) != EBB_VALUE_MAP)
+        return fail(r, err, "flags", "a table of NAME = true or false is wanted");
+    rc = check_clean_keys(r, v, "flags", err);
+    for (size_t i = 0; !rc && i < ebb_value_get_count(v); i++)
+        if (ebb_value_get_kind(ebb_value_get_at(v, i)) != EBB_VALUE_BOOL)
+            rc = fail_in(r, err, "flags", ebb_value_get_key(v, i).p, "true or false is wanted");
+    r->c->flags = v;
     return rc;
 }
 
@@ -255,15 +329,14 @@ static int read_root(struct reader *r, struct ebb_err *err)
     if (!rc)
         rc = read_locations(r, ebb_value_get(root, "locations"), err);
     if (!rc)
-        rc = take_text(r, root, "policies", false, &r->c->policies, err);
+        rc = take_text(r, root, "", "policies", false, &r->c->policies, err);
     if (!rc)
         rc = absolute(r, &r->c->policies, err);
     if (!rc)
         rc = read_bindings(r, ebb_value_get(root, "bind"), err);
     if (!rc)
         rc = read_tables(r, ebb_value_get(root, "tables"), err);
-    r->c->flags = ebb_value_get(root, "flags");
-    return rc;
+    return rc ? rc : read_flags(r, ebb_value_get(root, "flags"), err);
 }
 
 static int base_folder(struct reader *r, const char *file, struct ebb_err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/facts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "io/file.h"
 
 #define FACT_RUNS 1000
+#define FACT_SUMMARY_ENTRIES 300000 /* of all snapshots together */
 
 static void put_json(struct ebb_value *map, const char *key, struct ebb_str json)
 {
@@ -27,7 +29,7 @@ static void put_properties(struct ebb_value *table, const struct ebb_metadata *m
         ebb_value_put_str(properties, m->properties[i].key, m->properties[i].value);
 }
 
-static void fill_snapshot(struct ebb_value *v, const struct ebb_snapshot *s)
+static void fill_snapshot(struct ebb_value *v, const struct ebb_snapshot *s, bool with_summary)
 {
     struct ebb_value *summary;
 
@@ -37,6 +39,8 @@ static void fill_snapshot(struct ebb_value *v, const struct ebb_snapshot *s)
     ebb_value_put_int(v, "sequence", s->sequence_number);
     ebb_value_put_int(v, "at", s->timestamp_ms);
     ebb_value_put_str(v, "operation", s->operation);
+    if (!with_summary)
+        return;
     summary = ebb_value_put_map(v, "summary");
     for (size_t i = 0; i < s->summary_count; i++)
         ebb_value_put_str(summary, s->summary[i].key, s->summary[i].value);
@@ -51,31 +55,48 @@ static int by_time(const void *a, const void *b)
     return x->sequence_number < y->sequence_number ? -1 : x->sequence_number > y->sequence_number;
 }
 
+static void put_commit(struct ebb_value *events, const struct ebb_snapshot *s)
+{
+    struct ebb_value *event = ebb_value_add_map(events);
+    char id[32];
+
+    snprintf(id, sizeof id, "s-%" PRId64, s->id);
+    ebb_value_put_str(event, "id", id);
+    ebb_value_put_str(event, "type", "snapshot.committed");
+    ebb_value_put_int(event, "at", s->timestamp_ms);
+    ebb_value_put_str(event, "source", "metadata");
+    ebb_value_put_int(event, "snapshot_id", s->id);
+    ebb_value_put_str(event, "operation", s->operation);
+    if (ebb_snapshot_summary(s, EBB_FACTS_OWN_KEY))
+        ebb_value_put_bool(event, "own", true);
+}
+
+/* The first of the sorted snapshots that still gets its summary: the newest do, as far as they fit. */
+static size_t first_with_summary(const struct ebb_snapshot *const *sorted, size_t count)
+{
+    size_t entries = 0;
+
+    while (count > 0 && entries + sorted[count - 1]->summary_count <= FACT_SUMMARY_ENTRIES)
+        entries += sorted[--count]->summary_count;
+    return count;
+}
+
 static int put_snapshots(struct ebb_value *table, struct ebb_value *events, const struct ebb_metadata *m, struct ebb_err *err)
 {
     struct ebb_value *list = ebb_value_put_list(table, "snapshots");
     const struct ebb_snapshot **sorted = calloc(m->snapshot_count + 1, sizeof *sorted);
+    size_t n = m->snapshot_count, summaries;
 
     if (!sorted)
         return ebb_err_nomem(err);
-    for (size_t i = 0; i < m->snapshot_count; i++)
+    for (size_t i = 0; i < n; i++)
         sorted[i] = &m->snapshots[i];
-    qsort(sorted, m->snapshot_count, sizeof(const struct ebb_snapshot *), by_time);
-    for (size_t i = 0; i < m->snapshot_count; i++) {
-        struct ebb_value *event = ebb_value_add_map(events);
-        char id[32];
-
-        fill_snapshot(ebb_value_add_map(list), sorted[i]);
-        snprintf(id, sizeof id, "s-%" PRId64, sorted[i]->id);
-        ebb_value_put_str(event, "id", id);
-        ebb_value_put_str(event, "type", "snapshot.committed");
-        ebb_value_put_int(event, "at", sorted[i]->timestamp_ms);
-        ebb_value_put_str(event, "source", "metadata");
-        ebb_value_put_int(event, "snapshot_id", sorted[i]->id);
-        ebb_value_put_str(event, "operation", sorted[i]->operation);
-        if (ebb_snapshot_summary(sorted[i], "ebb.run-id"))
-            ebb_value_put_bool(event, "own", true);
-    }
+    qsort(sorted, n, sizeof(const struct ebb_snapshot *), by_time);
+    summaries = first_with_summary(sorted, n);
+    for (size_t i = n > EBB_FACTS_SNAPSHOTS_MAX ? n - EBB_FACTS_SNAPSHOTS_MAX : 0; i < n; i++)
+        fill_snapshot(ebb_value_add_map(list), sorted[i], i >= summaries);
+    for (size_t i = n > EBB_FACTS_COMMITS_MAX ? n - EBB_FACTS_COMMITS_MAX : 0; i < n; i++)
+        put_commit(events, sorted[i]);
     free(sorted);
     return 0;
 }
@@ -92,23 +113,34 @@ static void put_refs(struct ebb_value *table, const struct ebb_metadata *m)
     }
 }
 
-static void put_counter(struct ebb_value *stats, const char *key, const struct ebb_snapshot *s, const char *counter)
+/* A counter of a summary: digits alone, or it is not known. */
+static bool read_counter(const struct ebb_snapshot *s, const char *counter, int64_t *out)
 {
     const char *text = ebb_snapshot_summary(s, counter);
-    char *end;
-    long long n = text ? strtoll(text, &end, 10) : -1;
+    int64_t n = 0;
 
-    if (text && *text && !*end && n >= 0)
-        ebb_value_put_int(stats, key, (int64_t)n);
+    for (const char *p = text; p && *p; p++)
+        if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) || __builtin_add_overflow(n, (int64_t)(*p - '0'), &n))
+            return false;
+    *out = n;
+    return text && *text;
+}
+
+static void put_counter(struct ebb_value *stats, const char *key, const struct ebb_snapshot *s, const char *counter)
+{
+    int64_t n;
+
+    if (read_counter(s, counter, &n))
+        ebb_value_put_int(stats, key, n);
 }
 
 static void put_deletes(struct ebb_value *stats, const struct ebb_snapshot *s)
 {
-    const char *positions = ebb_snapshot_summary(s, "total-position-deletes");
-    const char *equality = ebb_snapshot_summary(s, "total-equality-deletes");
+    int64_t positions, equality, sum;
 
-    if (positions && equality)
-        ebb_value_put_int(stats, "delete_records", (int64_t)(strtoll(positions, NULL, 10) + strtoll(equality, NULL, 10)));
+    if (read_counter(s, "total-position-deletes", &positions) && read_counter(s, "total-equality-deletes", &equality) &&
+        !__builtin_add_overflow(positions, equality, &sum))
+        ebb_value_put_int(stats, "delete_records", sum);
 }
 
 struct last_plan {
@@ -127,7 +159,7 @@ static int on_last_plan(void *data, const struct ebb_record *record, struct ebb_
     orphans = ebb_value_put_map(last->stats, "orphans");
     ebb_value_put_int(orphans, "files", ebb_value_int_of(plan, "candidates", 0));
     ebb_value_put_int(orphans, "bytes", ebb_value_int_of(plan, "candidate_bytes", 0));
-    ebb_value_put_int(orphans, "age", last->now_ms - record->at_ms);
+    ebb_value_put_int(orphans, "age", last->now_ms > record->at_ms ? last->now_ms - record->at_ms : 0);
     ebb_value_free(plan);
     return 0;
 }
@@ -147,7 +179,7 @@ static int put_stats(const struct ebb_site *site, struct ebb_value *table, const
         put_deletes(stats, s);
         ebb_value_put_int(stats, "as_of", s->timestamp_ms);
         ebb_value_put_int(stats, "snapshot_id", s->id);
-        fill_snapshot(ebb_value_put_map(table, "current_snapshot"), s);
+        fill_snapshot(ebb_value_put_map(table, "current_snapshot"), s, true);
     }
     if (!site->store || !m->uuid)
         return 0;
@@ -178,13 +210,24 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
     return 0;
 }
 
+/* The latest runs, oldest first. */
 static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const char *policy, const char *uuid, struct ebb_err *err)
 {
-    struct ebb_record_filter filter = {NULL, uuid, policy, NULL, NULL, 0, false, FACT_RUNS};
+    struct ebb_record_filter filter = {NULL, uuid, policy, NULL, NULL, 0, true, FACT_RUNS};
+    struct ebb_value *newest_first, *runs;
+    int rc;
 
     if (!site->store || !policy || !uuid)
         return 0;
-    return ebb_store_list(site->store, EBB_RECORD_RUN, &filter, on_run, ebb_value_put_list(facts, "runs"), err);
+    newest_first = ebb_value_new_list(NULL);
+    rc = ebb_store_list(site->store, EBB_RECORD_RUN, &filter, on_run, newest_first, err);
+    if (!rc)
+        rc = ebb_value_check(newest_first, "runs", err);
+    runs = ebb_value_put_list(facts, "runs");
+    for (size_t i = ebb_value_get_count(newest_first); !rc && i-- > 0;)
+        ebb_value_add_copy(runs, ebb_value_get_at(newest_first, i));
+    ebb_value_free(newest_first);
+    return rc;
 }
 
 /* ---- events given by hand ---- */
@@ -192,11 +235,13 @@ static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const 
 static void put_event_value(struct ebb_value *event, const char *key, const char *text)
 {
     char *end;
-    long long number = strtoll(text, &end, 10);
+    long long number;
 
+    errno = 0;
+    number = strtoll(text, &end, 10);
     if (!strcmp(text, "true") || !strcmp(text, "false"))
         ebb_value_put_bool(event, key, text[0] == 't');
-    else if (*text && !*end)
+    else if (*text && !*end && !errno)
         ebb_value_put_int(event, key, (int64_t)number);
     else
         ebb_value_put_str(event, key, text);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Facts: what a policy may know of a table, as a value tree (engine/decide.h tells the shape), from its metadata, the catalogs and the store. What is not
- * known is left out. Reads metadata only, never manifests.
+ * known is left out. Reads metadata only, never manifests. Of a long history the newest part is told: EBB_FACTS_SNAPSHOTS_MAX snapshots, and as events
+ * EBB_FACTS_COMMITS_MAX commits; the latest 1,000 runs.
  */
 #ifndef EBB_SERVICE_FACTS_H
 #define EBB_SERVICE_FACTS_H
 
 #include "engine/engine.h"
 #include "table/table.h"
+
+#define EBB_FACTS_SNAPSHOTS_MAX ((size_t)10000)
+#define EBB_FACTS_COMMITS_MAX ((size_t)50000)
+/* In the summary of a snapshot that maintenance committed: such commits are `own` events. */
+#define EBB_FACTS_OWN_KEY "ebb.run-id"
 
 struct ebb_facts_options {
     const char *policy;             /* whose runs are told; NULL none */

@@ -21,7 +21,7 @@ struct ebb_host {
     void (*log)(void *, enum ebb_host_level, const char *);
     void *log_data;
     const volatile bool *stop;
-    atomic_bool cancelled;
+    atomic_bool cancelled; /* what stop said last */
 };
 
 const char *ebb_host_version(void)
@@ -34,13 +34,20 @@ void ebb_host_free_text(char *text)
     free(text);
 }
 
+static void look_at_stop(struct ebb_host *h)
+{
+    if (h->stop)
+        atomic_store(&h->cancelled, *h->stop);
+}
+
+/* The clock is read and progress is told at many steps: good moments to look whether the host wants to stop. */
 static int64_t host_now(void *data)
 {
     struct ebb_host *h = data;
+    struct ebb_clock system = ebb_clock_system();
 
-    if (h->stop && *h->stop)
-        atomic_store(&h->cancelled, true);
-    return h->now_ms(h->clock_data);
+    look_at_stop(h);
+    return h->now_ms ? h->now_ms(h->clock_data) : ebb_clock_now(&system);
 }
 
 static void host_log(void *data, enum ebb_log_level level, const char *message)
@@ -52,11 +59,18 @@ static void host_log(void *data, enum ebb_log_level level, const char *message)
 
 static void host_progress(void *data, const struct ebb_progress *progress)
 {
-    struct ebb_host *h = data;
-
     (void)progress;
-    if (h->stop && *h->stop)
-        atomic_store(&h->cancelled, true);
+    look_at_stop(data);
+}
+
+static void put_printable(char *to, size_t size, const char *from)
+{
+    struct ebb_buf text;
+
+    ebb_buf_init(&text, 4 * EBB_ERR_MESSAGE_MAX);
+    ebb_text_escape(&text, from, strlen(from));
+    snprintf(to, size, "%s", text.bad ? "" : ebb_buf_cstr(&text));
+    ebb_buf_fini(&text);
 }
 
 static int tell(int rc, const struct ebb_err *from, struct ebb_host_error *to)
@@ -67,8 +81,8 @@ static int tell(int rc, const struct ebb_err *from, struct ebb_host_error *to)
     to->exit_status = ebb_error_exit((enum ebb_error)-rc);
     to->retryable = from->retryable;
     snprintf(to->code, sizeof to->code, "%s", ebb_error_code((enum ebb_error)-rc));
-    memcpy(to->message, from->message, sizeof to->message);
-    memcpy(to->hint, from->hint, sizeof to->hint);
+    put_printable(to->message, sizeof to->message, from->message);
+    put_printable(to->hint, sizeof to->hint, from->hint);
     return rc;
 }
 
@@ -96,8 +110,7 @@ static int fill(struct ebb_host *h, const struct ebb_host_options *o, struct ebb
     h->options.config = h->config;
     h->options.no_config = true;
     h->options.state_dir = h->state_dir;
-    if (o->now_ms)
-        h->options.clock = (struct ebb_clock){host_now, h};
+    h->options.clock = (struct ebb_clock){host_now, h};
     if (o->log)
         h->options.log = (struct ebb_log){host_log, h, EBB_LOG_INFO};
     h->options.progress = host_progress;
@@ -110,8 +123,10 @@ static int fill(struct ebb_host *h, const struct ebb_host_options *o, struct ebb
 static int enter(struct ebb_host *h, const char *plan, const char *run, struct ebb_workspace **ws, struct ebb_err *err)
 {
     struct ebb_strs recorded;
-    int rc = ebb_workspace_open(&h->options, false, ws, err);
+    int rc;
 
+    look_at_stop(h);
+    rc = ebb_workspace_open(&h->options, false, ws, err);
     ebb_strs_init(&recorded);
     if (!rc && plan)
         rc = ebb_recorded_maps_of_plan(*ws, plan, &recorded, err);
@@ -136,6 +151,7 @@ int ebb_host_open(const struct ebb_host_options *options, struct ebb_host **out,
     struct ebb_err why;
     int rc;
 
+    *out = NULL;
     memset(&why, 0, sizeof why);
     if (!h)
         return tell(ebb_err_nomem(&why), &why, err);
@@ -210,6 +226,8 @@ int ebb_host_load_policies(struct ebb_host *host, const char *path, char **manif
     int rc;
 
     memset(&why, 0, sizeof why);
+    if (manifest)
+        *manifest = NULL;
     ebb_buf_init(&out, (size_t)64 << 20);
     rc = load_policies(host, path, &out, &why);
     if (!rc && manifest) {
@@ -270,7 +288,9 @@ int ebb_host_plan(struct ebb_host *host, const char *table, const char *older_th
     options.older_than = older_than;
     options.max_share = max_share;
     ebb_buf_init(&json, (size_t)1 << 20);
-    rc = enter(host, NULL, NULL, &ws, &why);
+    rc = max_share >= 0 && max_share <= 1 ? 0 : ebb_err_set(&why, EBB_EUSAGE, "max_share: a number from 0 to 1 is wanted");
+    if (!rc)
+        rc = enter(host, NULL, NULL, &ws, &why);
     if (!rc) {
         ebb_workspace_site(ws)->allow_below_floor = ebb_config_allows_below_floor(ebb_workspace_config(ws), table);
         rc = ebb_plan_make(ebb_workspace_site(ws), table, &options, &result, &why);
@@ -379,10 +399,11 @@ static void on_report(void *data, const struct ebb_pass_report *r)
     struct ebb_jsonw w;
     struct ebb_buf json;
 
-    ebb_buf_init(&json, 65536);
+    ebb_buf_init(&json, (size_t)1 << 20);
     ebb_jsonw_init(&w, &json);
     ebb_pass_report_json(&w, r);
-    to->report(to->data, ebb_buf_cstr(&json));
+    if (!json.bad)
+        to->report(to->data, ebb_buf_cstr(&json));
     ebb_buf_fini(&json);
 }
 

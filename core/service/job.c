@@ -144,7 +144,72 @@ void ebb_job_result_fini(struct ebb_job_result *result)
     memset(result, 0, sizeof *result);
 }
 
-static void fill_plan_options(const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_plan_options *o)
+/* Whether one of the action's `keep` globs takes the name below the location. */
+static bool is_kept(void *data, struct ebb_str dir, struct ebb_str name)
+{
+    const struct ebb_value *globs = data;
+    struct ebb_buf path;
+    bool kept;
+
+    ebb_buf_init(&path, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_add_str(&path, dir);
+    if (dir.n)
+        ebb_buf_putc(&path, '/');
+    ebb_buf_add_str(&path, name);
+    kept = path.bad;
+    for (size_t i = 0; !kept && i < ebb_value_get_count(globs); i++)
+        kept = ebb_glob_is_match(ebb_value_get_bytes(ebb_value_get_at(globs, i)), ebb_buf_str(&path));
+    ebb_buf_fini(&path);
+    return kept;
+}
+
+static int read_mismatch(const struct ebb_value *options, enum ebb_mismatch_mode *out, struct ebb_err *err)
+{
+    static const char *const MODES[] = {"error", "ignore", "delete"};
+    const char *text = ebb_value_text_of(options, "prefix_mismatch");
+
+    for (size_t i = 0; text && i < 3; i++)
+        if (!strcmp(text, MODES[i])) {
+            *out = (enum ebb_mismatch_mode)i;
+            return 0;
+        }
+    return text ? ebb_err_set(err, EBB_EUSAGE, "prefix_mismatch %s: error, ignore or delete is wanted", text) : 0;
+}
+
+/* { ["a,b"] = "c" } becomes "a,b=c". */
+static int read_equals(const struct ebb_value *map, struct ebb_strs *out, struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < ebb_value_get_count(map); i++) {
+        const char *to = ebb_value_get_str(ebb_value_get_at(map, i));
+        struct ebb_buf text;
+
+        ebb_buf_init(&text, 65536);
+        ebb_buf_printf(&text, "%s=%s", ebb_value_get_key(map, i).p, to ? to : "");
+        rc = ebb_buf_check(&text, "equal prefixes", err);
+        if (!rc)
+            rc = ebb_strs_add(out, ebb_buf_cstr(&text), err);
+        ebb_buf_fini(&text);
+    }
+    return rc;
+}
+
+static int read_action_options(const struct ebb_value *options, struct ebb_plan_options *o, struct ebb_err *err)
+{
+    const struct ebb_value *keep = ebb_value_get(options, "keep");
+    int rc = read_mismatch(options, &o->protect.mismatch, err);
+
+    if (ebb_value_get_count(keep)) {
+        o->keeps = is_kept;
+        o->keeps_data = (void *)(uintptr_t)keep;
+    }
+    if (!rc)
+        rc = read_equals(ebb_value_get(options, "equal_schemes"), &o->protect.equal_schemes, err);
+    return rc ? rc : read_equals(ebb_value_get(options, "equal_authorities"), &o->protect.equal_authorities, err);
+}
+
+static int fill_plan_options(const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_plan_options *o, struct ebb_err *err)
 {
     ebb_plan_options_init(o);
     o->older_than = job->older_than; /* NULL: the default of 3 days */
@@ -156,6 +221,7 @@ static void fill_plan_options(const struct ebb_job *job, const struct ebb_job_or
     o->policy = origin->policy;
     o->decision = origin->decision;
     o->policy_json = origin->policy_json;
+    return read_action_options(origin->options, o, err);
 }
 
 static int refuse_held(const struct ebb_plan_result *plan, struct ebb_err *err)
@@ -207,11 +273,13 @@ int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struc
     if (job->engine != EBB_JOB_NATIVE)
         return ebb_err_set(err, EBB_EUNSUPPORTED, "--engine %s: this version of ebb runs jobs natively only; ebb sql prints the statement",
                            job->engine == EBB_JOB_SPARK ? "spark" : "trino");
-    fill_plan_options(job, origin, &o);
+    rc = fill_plan_options(job, origin, &o, err);
     site->allow_below_floor = allowed || origin->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(ws), job->name);
-    rc = ebb_plan_make(site, job->name, &o, &result->plan, err);
+    if (!rc)
+        rc = ebb_plan_make(site, job->name, &o, &result->plan, err);
     if (!rc)
         rc = run_planned(ws, job, origin, result, err);
     site->allow_below_floor = allowed;
+    ebb_plan_options_fini(&o);
     return rc;
 }

@@ -39,6 +39,7 @@ void ebb_job_fini(struct ebb_job *job);
 /* What a policy adds to a job. Zeroed: nothing. */
 struct ebb_job_origin {
     const char *policy, *decision, *policy_json;
+    const struct ebb_value *options; /* of the action: prefix_mismatch, keep, equal_schemes, equal_authorities; or NULL */
     struct ebb_fuses fuses;
     bool plan_only;      /* mode approve: the plan waits for a person */
     bool needs_full;     /* an enforced policy acts only with ownership "full" */

@@ -14,44 +14,23 @@ int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char 
     return site->store ? ebb_store_put(site->store, EBB_RECORD_DECISION, &record, err) : 0;
 }
 
-struct overlap {
-    const char *location, *label;
-    int64_t count;
-    bool is_unknown;
-    const struct ebb_site *site;
-};
-
-static int on_other(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
+bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog, const char *namespace_,
+                           const char *name)
 {
-    struct overlap *o = data;
-    struct ebb_table *t = NULL;
-    bool inside = false, around = false;
-    int rc = ref->metadata_uri ? ebb_table_open_ref(o->site, ref, &t, err) : -(int)ref->problem.error;
+    const char *ns = namespace_ ? namespace_ : "";
+    struct ebb_buf label;
+    bool takes = false;
 
-    if (rc) {
-        o->is_unknown = true;
-        return rc == -(int)EBB_ENOMEM ? rc : 0;
-    }
-    if (strcmp(t->label, o->label)) {
-        ebb_location_contains(o->location, t->metadata->location, NULL, &inside, NULL);
-        ebb_location_contains(t->metadata->location, o->location, NULL, &around, NULL);
-        o->count += inside || around;
-    }
-    ebb_table_free(t);
-    return 0;
-}
-
-int64_t ebb__pass_overlaps(struct ebb_workspace *ws, const struct ebb_table *table)
-{
-    const struct ebb_site *site = ebb_workspace_site(ws);
-    struct overlap o = {table->metadata->location, table->label, 0, false, site};
-
-    if (!site->catalog_count)
-        return -1;
-    for (size_t i = 0; i < site->catalog_count; i++)
-        if (ebb_catalog_list(site->catalogs[i], on_other, &o, NULL))
-            return -1;
-    return o.is_unknown && !o.count ? -1 : o.count;
+    if (ebb_policy_has_target(policy) && !ebb_policy_may_target(policy, catalog, ns, name))
+        return false;
+    if (!binding->tables.count)
+        return ebb_policy_has_target(policy);
+    ebb_buf_init(&label, 65536);
+    ebb_buf_printf(&label, "%s.%s%s%s", catalog, ns, ns[0] ? "." : "", name);
+    for (size_t i = 0; !takes && !label.bad && i < binding->tables.count; i++)
+        takes = ebb_table_glob_is_match(binding->tables.items[i], ebb_buf_cstr(&label));
+    ebb_buf_fini(&label);
+    return takes;
 }
 
 static bool is_fixture(const char *table)
@@ -61,12 +40,22 @@ static bool is_fixture(const char *table)
     return n > 5 && !strcmp(table + n - 5, ".json") && !(n > 14 && !strcmp(table + n - 14, ".metadata.json"));
 }
 
-static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, const char *policy)
+static const char *text_of(const struct ebb_value *table, const char *key)
+{
+    const char *text = ebb_value_text_of(table, key);
+
+    return text ? text : "";
+}
+
+/* The first binding of the policy that takes the table: the one that a pass would go by. */
+static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts)
 {
     const struct ebb_config *c = ebb_workspace_config(ws);
+    const struct ebb_value *t = ebb_value_get(facts, "table");
 
     for (size_t i = 0; i < c->binding_count; i++)
-        if (!strcmp(c->bindings[i].policy, policy))
+        if (!strcmp(c->bindings[i].policy, ebb_policy_get_name(policy)) &&
+            ebb__binding_may_take(&c->bindings[i], policy, text_of(t, "catalog"), text_of(t, "namespace"), text_of(t, "name")))
             return &c->bindings[i];
     return NULL;
 }
@@ -75,6 +64,7 @@ static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options 
                       struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events};
+    struct ebb__neighbours neighbours;
     struct ebb_table *t = NULL;
     int rc;
 
@@ -83,7 +73,9 @@ static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options 
     rc = ebb_table_open(ebb_workspace_site(ws), o->table, &t, err);
     if (rc)
         return rc;
-    facts.overlaps = ebb__pass_overlaps(ws, t);
+    memset(&neighbours, 0, sizeof neighbours);
+    facts.overlaps = ebb__neighbours_count(&neighbours, ws, t);
+    ebb__neighbours_fini(&neighbours);
     rc = ebb_facts_new(ebb_workspace_site(ws), t, &facts, now_ms, out, err);
     ebb_table_free(t);
     return rc;
@@ -109,16 +101,16 @@ static struct ebb_value *hand_trigger(const struct ebb_value *facts, bool has_ev
 static void table_name(const struct ebb_value *facts, struct ebb_buf *out)
 {
     const struct ebb_value *t = ebb_value_get(facts, "table");
-    const char *catalog = ebb_value_text_of(t, "catalog"), *ns = ebb_value_text_of(t, "namespace"), *name = ebb_value_text_of(t, "name");
+    const char *ns = text_of(t, "namespace");
 
-    ebb_buf_printf(out, "%s.%s.%s", catalog ? catalog : "", ns ? ns : "", name ? name : "");
+    ebb_buf_printf(out, "%s.%s%s%s", text_of(t, "catalog"), ns, ns[0] ? "." : "", text_of(t, "name"));
 }
 
 static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts, bool has_events,
                   struct ebb_decision **out, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
-    const struct ebb_binding *binding = binding_of(ws, ebb_policy_get_name(policy));
+    const struct ebb_binding *binding = binding_of(ws, policy, facts);
     struct ebb_decide_input input;
     struct ebb_value *trigger;
     struct ebb_buf name;

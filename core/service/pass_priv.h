@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the pass_*.c files: the policies of the configured folder, and the record of a decision.
+ * Shared by the pass_*.c files: the policies of the configured folder, what overlaps, the record of a decision, and a pass with what it has at hand.
  */
 #ifndef EBB_SERVICE_PASS_PRIV_H
 #define EBB_SERVICE_PASS_PRIV_H
@@ -22,7 +22,34 @@ bool ebb__pass_is_policy_file(const char *name);
 /* Put a decision into the store. */
 int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid, const char *policy,
                            const struct ebb_decision *decision, struct ebb_err *err);
+/* Whether a binding takes a table by its name: its globs, or without any the policy's target. */
+bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog, const char *namespace_,
+                           const char *name);
+
+/* Where the tables of the catalogs are, read once. */
+struct ebb__neighbours {
+    struct ebb_strs labels, locations; /* side by side */
+    bool is_loaded, is_unknown;        /* unknown: a table or catalog could not be read */
+};
+void ebb__neighbours_fini(struct ebb__neighbours *n);
 /* How many other tables of the catalogs overlap this one; -1 when that can't be told. */
-int64_t ebb__pass_overlaps(struct ebb_workspace *ws, const struct ebb_table *table);
+int64_t ebb__neighbours_count(struct ebb__neighbours *n, struct ebb_workspace *ws, const struct ebb_table *table);
+
+struct ebb__pass {
+    struct ebb_workspace *ws;
+    struct ebb_site *site;
+    const struct ebb_pass_options *options;
+    struct ebb_policy_list policies;
+    struct ebb_engine *engine;
+    struct ebb__neighbours neighbours;
+    const struct ebb_binding *binding; /* at hand */
+    const struct ebb_policy *policy;   /* at hand */
+    struct ebb_strs seen;              /* tables that the policy at hand took by an earlier binding */
+    struct ebb_err gravest;
+    bool has_error;
+};
+/* Decide what is due for the policy at hand on a table, and carry it out. Reports exactly once, also when it fails. */
+int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts, struct ebb_err *err);
+void ebb__pass_report(const struct ebb__pass *p, const struct ebb_pass_report *report);
 
 #endif

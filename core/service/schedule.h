@@ -21,19 +21,34 @@ int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *u
 
 struct ebb_due {
     bool is_due;
-    const char *kind;        /* time, count, event, deferred, catch_up */
-    size_t trigger;          /* index; SIZE_MAX for deferred */
+    const char *kind;         /* time, count, event, deferred, catch_up */
+    size_t trigger;           /* index; SIZE_MAX for deferred */
     int64_t scheduled_for_ms; /* nominal */
-    int64_t missed;          /* earlier occurrences that were not run */
-    bool is_dropped;         /* an occurrence was too late (late_by) or not caught up: fired without a run */
+    int64_t missed;           /* earlier occurrences that were not run */
+    int64_t since_ms;         /* event: what the occurrence holds lies after this, up to scheduled_for */
+    bool is_dropped;          /* an occurrence was too late (late_by) or not caught up: fired without a run */
 };
-/* Judge all triggers; the first that is due counts, in their order, a pending defer before them. schedule->fired_ms of dropped occurrences is moved on;
- * that of the due one is not: call ebb_schedule_take. facts as for ebb_decide. */
-void ebb_schedule_due(const struct ebb_settings *settings, const char *policy, const char *uuid, const struct ebb_value *facts,
-                      struct ebb_schedule *schedule, int64_t now_ms, struct ebb_due *out);
+
+/* What the triggers are judged by: one policy on one table at one instant. All borrowed. */
+struct ebb_schedule_input {
+    const struct ebb_policy *policy;
+    const struct ebb_settings *settings; /* of the policy for this table */
+    const char *uuid;
+    const struct ebb_value *facts; /* as for ebb_decide */
+    int64_t now_ms;
+};
+/* Judge all triggers; the first that is due counts, in their order, a pending defer before them. A schedule that was never used becomes active now:
+ * nothing from before is caught up. schedule->fired_ms of dropped occurrences is moved on; that of the due one is not: call
+ * ebb_schedule_take. What a clock that stepped back has fired already is not fired again. EBB_EPOLICY_…: a `where` went wrong. */
+int ebb_schedule_due(const struct ebb_schedule_input *input, struct ebb_schedule *schedule, struct ebb_due *out, struct ebb_err *err);
 /* The occurrence is decided now. */
 void ebb_schedule_take(struct ebb_schedule *schedule, const struct ebb_due *due);
-/* The trigger as ebb_decide wants it; a fresh map, or NULL when memory is exhausted. */
-struct ebb_value *ebb_schedule_trigger(const struct ebb_due *due, const struct ebb_value *facts, const struct ebb_schedule *schedule);
+/* A decision put it off: decide again at until_ms (0: as soon as something changes, that is at the next pass). There is one pending defer; a newer occurrence may
+ * bring it forward, never push it back. by_guard: a guard held the run back, not the policy: false when it would come too late
+ * (late_by of the trigger; not given: the next occurrence), then nothing is pending. */
+bool ebb_schedule_defer(const struct ebb_schedule_input *input, const struct ebb_due *due, int64_t until_ms, bool by_guard,
+                        struct ebb_schedule *schedule);
+/* The trigger as ebb_decide wants it; the caller frees. EBB_EPOLICY_…, EBB_ENOMEM. */
+int ebb_schedule_trigger(const struct ebb_schedule_input *input, const struct ebb_due *due, struct ebb_value **out, struct ebb_err *err);
 
 #endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Judging triggers. All instants are nominal times of the past but for a spread; sums are taken so that they can't overflow.
+ */
+#include <stdio.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "service/schedule.h"
+
+#define ON_TIME_MS ((int64_t)10 * 60 * 1000) /* later than this is missed (catch_up = "none") */
+#define TRIGGER_EVENTS_MAX 1000
+
+struct judging {
+    const struct ebb_schedule_input *in;
+    struct ebb_schedule *schedule;
+};
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- history in the facts ---- */
+
+/* When the last run of the policy started (or ended); success: only of those that went well. 0 when there is none. */
+static int64_t last_run(const struct ebb_value *facts, bool success, const char *key)
+{
+    const struct ebb_value *runs = ebb_value_get(facts, "runs");
+
+    for (size_t i = ebb_value_get_count(runs); i-- > 0;) {
+        const struct ebb_value *run = ebb_value_get_at(runs, i);
+        const char *outcome = ebb_value_text_of(run, "outcome");
+        bool ok = outcome && (!strcmp(outcome, "success") || !strcmp(outcome, "observed"));
+
+        if (!success || ok)
+            return ebb_value_int_of(run, key, ebb_value_int_of(run, "started", 0));
+    }
+    return 0;
+}
+
+/* From where on a trigger counts: what its base says, but not again what fired since the last run without leading to one. */
+static int64_t count_from(const struct judging *j, size_t index, int64_t base)
+{
+    int64_t fired = j->schedule->fired_ms[index];
+
+    if (fired > last_run(j->in->facts, false, "started"))
+        base = later(base, fired);
+    return later(base, j->schedule->active_since_ms);
+}
+
+/* ---- events ---- */
+
+/* Whether an event belongs to a trigger: its type, after since, not after until, not made by maintenance, and wanted. */
+static int is_of_trigger(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event, int64_t since_ms, int64_t until_ms,
+                         bool *out, struct ebb_err *err)
+{
+    const struct ebb_trigger *t = ebb_settings_get_trigger(in->settings, index);
+    const char *type = ebb_value_text_of(event, "type");
+    int64_t at = ebb_value_int_of(event, "at", 0);
+
+    *out = false;
+    if (!type || strcmp(type, t->text) || at <= since_ms || at > until_ms)
+        return 0;
+    if (ebb_settings_get_guard(in->settings)->ignore_own && ebb_value_bool_of(event, "own", false))
+        return 0;
+    return ebb_policy_filter_event(in->policy, index, event, out, err);
+}
+
+struct batch {
+    int64_t count, first_ms, last_ms;
+};
+
+static int gather(const struct judging *j, size_t index, int64_t since_ms, struct batch *out, struct ebb_err *err)
+{
+    const struct ebb_value *events = ebb_value_get(j->in->facts, "events");
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; !rc && i < ebb_value_get_count(events); i++) {
+        const struct ebb_value *event = ebb_value_get_at(events, i);
+        int64_t at = ebb_value_int_of(event, "at", 0);
+        bool is_one = false;
+
+        rc = is_of_trigger(j->in, index, event, since_ms, j->in->now_ms, &is_one, err);
+        if (rc || !is_one)
+            continue;
+        out->first_ms = out->count && out->first_ms < at ? out->first_ms : at;
+        out->last_ms = later(out->last_ms, at);
+        out->count++;
+    }
+    return rc;
+}
+
+/* ---- triggers ---- */
+
+/* The fixed offset of a table: the same on every node and for ever. */
+static int64_t spread_of(const struct ebb_schedule_input *in, size_t index, int64_t spread_ms)
+{
+    struct ebb_buf text;
+    uint64_t hash;
+
+    if (spread_ms <= 0)
+        return 0;
+    ebb_buf_init(&text, 65536);
+    ebb_buf_printf(&text, "%s\n%s\n%zu", ebb_policy_get_name(in->policy), in->uuid, index);
+    hash = XXH3_64bits(text.data ? text.data : "", text.len);
+    ebb_buf_fini(&text);
+    return (int64_t)(hash % (uint64_t)spread_ms);
+}
+
+static bool is_too_late(const struct judging *j, const struct ebb_trigger *t, int64_t fires_ms)
+{
+    int64_t late_ms = j->in->now_ms - fires_ms;
+
+    return (t->late_by_ms >= 0 && late_ms > t->late_by_ms) || (t->catch_up == EBB_CATCH_UP_NONE && late_ms > ON_TIME_MS);
+}
+
+/* Of `count` occurrences after since, the last of them `latest`: the one to run now. catch_up = "all" takes the latest `max` one after the other, the first
+ * of them stands for the rest too. */
+static void pick(const struct ebb_trigger *t, int64_t since, int64_t latest, int64_t count, struct ebb_due *out)
+{
+    int64_t at = latest;
+
+    out->is_due = true;
+    out->kind = count > 1 ? "catch_up" : "time";
+    out->missed = count - 1;
+    if (t->catch_up == EBB_CATCH_UP_ALL && count > t->catch_up_max) {
+        for (int64_t i = 1; i < t->catch_up_max; i++)
+            if (!ebb_calendar_last(t->calendar, at - 1, &at))
+                break;
+        out->missed = count - t->catch_up_max;
+    } else if (t->catch_up == EBB_CATCH_UP_ALL && ebb_calendar_next(t->calendar, since, &at)) {
+        out->missed = 0;
+    }
+    out->scheduled_for_ms = at;
+}
+
+static void judge_calendar(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out)
+{
+    int64_t spread = spread_of(j->in, index, t->spread_ms);
+    int64_t since = later(j->schedule->fired_ms[index], j->schedule->active_since_ms);
+    int64_t latest;
+
+    if (!ebb_calendar_last(t->calendar, j->in->now_ms - spread, &latest) || latest <= since)
+        return;
+    if (is_too_late(j, t, latest + spread)) {
+        j->schedule->fired_ms[index] = latest;
+        out->is_dropped = true;
+        return;
+    }
+    pick(t, since, latest, ebb_calendar_count(t->calendar, since, latest), out);
+}
+
+/* Steps counted from the last run. */
+static void judge_since_run(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out)
+{
+    int64_t from = count_from(j, index, last_run(j->in->facts, false, t->anchor == EBB_ANCHOR_LAST_END ? "ended" : "started"));
+    int64_t passed_ms = j->in->now_ms - spread_of(j->in, index, t->spread_ms) - from;
+    int64_t steps = t->step_ms > 0 ? passed_ms / t->step_ms : 0;
+    int64_t latest = from + steps * t->step_ms;
+
+    if (passed_ms < 0 || steps < 1)
+        return;
+    if (is_too_late(j, t, latest)) {
+        j->schedule->fired_ms[index] = latest;
+        out->is_dropped = true;
+        return;
+    }
+    out->is_due = true;
+    out->kind = steps > 1 ? "catch_up" : "time";
+    out->scheduled_for_ms = latest;
+    out->missed = steps - 1;
+}
+
+static int judge_count(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out, struct ebb_err *err)
+{
+    int64_t since = count_from(j, index, last_run(j->in->facts, t->since == EBB_SINCE_LAST_SUCCESS, "started"));
+    struct batch batch;
+    int rc = gather(j, index, since, &batch, err);
+
+    if (rc || batch.count < t->n)
+        return rc;
+    out->is_due = true;
+    out->kind = "count";
+    out->scheduled_for_ms = j->in->now_ms;
+    return 0;
+}
+
+/* Debounce: quiet since the last event, or held for max_hold since the first. */
+static int judge_event(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out, struct ebb_err *err)
+{
+    int64_t since = later(j->schedule->fired_ms[index], j->schedule->active_since_ms);
+    struct batch batch;
+    int rc = gather(j, index, since, &batch, err);
+
+    if (rc || !batch.count)
+        return rc;
+    if (j->in->now_ms - batch.last_ms < t->debounce_ms && !(t->max_hold_ms > 0 && j->in->now_ms - batch.first_ms >= t->max_hold_ms))
+        return 0;
+    out->is_due = true;
+    out->kind = "event";
+    out->scheduled_for_ms = batch.last_ms;
+    out->since_ms = since;
+    return 0;
+}
+
+static int judge_trigger(const struct judging *j, size_t index, struct ebb_due *out, struct ebb_err *err)
+{
+    const struct ebb_trigger *t = ebb_settings_get_trigger(j->in->settings, index);
+
+    out->trigger = index;
+    switch (t->kind) {
+    case EBB_TRIGGER_CALENDAR:
+    case EBB_TRIGGER_CRON:
+    case EBB_TRIGGER_EVERY:
+        if (t->calendar)
+            judge_calendar(j, t, index, out);
+        else
+            judge_since_run(j, t, index, out);
+        break;
+    case EBB_TRIGGER_COUNT:
+        return judge_count(j, t, index, out, err);
+    case EBB_TRIGGER_EVENT:
+        return judge_event(j, t, index, out, err);
+    }
+    return 0;
+}
+
+int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *schedule, struct ebb_due *out, struct ebb_err *err)
+{
+    struct judging j = {in, schedule};
+    bool dropped = false;
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if (!schedule->active_since_ms || schedule->active_since_ms > in->now_ms)
+        schedule->active_since_ms = in->now_ms;
+    if (schedule->deferred_until_ms && schedule->deferred_until_ms <= in->now_ms) {
+        out->is_due = true;
+        out->kind = "deferred";
+        out->trigger = SIZE_MAX;
+        out->scheduled_for_ms = schedule->deferred_until_ms;
+        return 0;
+    }
+    for (size_t i = 0; !rc && !out->is_due && i < ebb_settings_get_trigger_count(in->settings); i++) {
+        rc = judge_trigger(&j, i, out, err);
+        dropped = dropped || out->is_dropped;
+    }
+    out->is_dropped = dropped;
+    return rc;
+}
+
+/* ---- what a decision makes of it ---- */
+
+/* The last instant at which a run that is held back may still begin; INT64_MAX: any. */
+static int64_t deadline_of(const struct ebb_schedule_input *in, const struct ebb_due *due)
+{
+    const struct ebb_trigger *t = due->trigger == SIZE_MAX ? NULL : ebb_settings_get_trigger(in->settings, due->trigger);
+    int64_t spread, next, sum;
+
+    if (!t)
+        return INT64_MAX;
+    spread = spread_of(in, due->trigger, t->spread_ms);
+    if (t->late_by_ms >= 0)
+        return __builtin_add_overflow(due->scheduled_for_ms + spread, t->late_by_ms, &sum) ? INT64_MAX : sum;
+    return t->calendar && ebb_calendar_next(t->calendar, due->scheduled_for_ms, &next) ? next + spread : INT64_MAX;
+}
+
+bool ebb_schedule_defer(const struct ebb_schedule_input *in, const struct ebb_due *due, int64_t until_ms, bool by_guard,
+                        struct ebb_schedule *schedule)
+{
+    int64_t until = until_ms ? until_ms : in->now_ms;
+
+    if (by_guard && until > deadline_of(in, due))
+        return false;
+    if (!schedule->deferred_until_ms || until < schedule->deferred_until_ms)
+        schedule->deferred_until_ms = until;
+    return true;
+}
+
+/* The latest events of the occurrence, in their order. */
+static int add_events(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value *list, struct ebb_err *err)
+{
+    const struct ebb_value *events = ebb_value_get(in->facts, "events");
+    size_t count = ebb_value_get_count(events);
+    int rc = 0;
+
+    for (size_t i = count > TRIGGER_EVENTS_MAX ? count - TRIGGER_EVENTS_MAX : 0; !rc && i < count; i++) {
+        bool is_one = false;
+
+        rc = is_of_trigger(in, due->trigger, ebb_value_get_at(events, i), due->since_ms, due->scheduled_for_ms, &is_one, err);
+        if (!rc && is_one)
+            ebb_value_add_copy(list, ebb_value_get_at(events, i));
+    }
+    return rc;
+}
+
+int ebb_schedule_trigger(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value **out, struct ebb_err *err)
+{
+    struct ebb_value *v = ebb_value_new_map(NULL);
+    struct ebb_value *list;
+    int rc = 0;
+
+    ebb_value_put_str(v, "kind", due->kind);
+    ebb_value_put_int(v, "scheduled_for", due->scheduled_for_ms);
+    ebb_value_put_int(v, "missed", due->missed);
+    list = ebb_value_put_list(v, "events");
+    if (!strcmp(due->kind, "event"))
+        rc = add_events(in, due, list, err);
+    if (!rc)
+        rc = ebb_value_check(v, "trigger", err);
+    if (rc) {
+        ebb_value_free(v);
+        v = NULL;
+    }
+    *out = v;
+    return rc;
+}
