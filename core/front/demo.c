@@ -224,6 +224,19 @@ static int tell_why(struct demo *d, struct ebb_err *err)
     return rc;
 }
 
+static void tell_next(struct demo *d)
+{
+    static const char *const LINES[] = {"tables", "plan hadoop.db.st", "runs"};
+    struct ebb_buf *out = &d->cli->out;
+
+    ebb_buf_printf(out, "\nGo on:  cd %s\n", d->dir);
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
+        ebb_buf_puts(out, "        ");
+        ebb_print_self(out);
+        ebb_buf_printf(out, " --state state %s\n", LINES[i]);
+    }
+}
+
 static int tell(struct demo *d, struct ebb_err *err)
 {
     struct ebb_buf *out = &d->cli->out;
@@ -249,8 +262,7 @@ static int tell(struct demo *d, struct ebb_err *err)
                    same);
     if (other)
         return ebb_err_set(err, EBB_EINTERNAL, "demo: %" PRId64 " files are not as they were", other);
-    ebb_buf_printf(out, "\nGo on:  cd %s\n        ebb --state state tables\n        ebb --state state plan hadoop.db.st\n"
-                        "        ebb --state state runs\n", d->dir);
+    tell_next(d);
     return 0;
 }
 

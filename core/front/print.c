@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/time.h"
 
@@ -108,11 +111,43 @@ void ebb_print_shell(struct ebb_buf *out, const char *arg)
     ebb_buf_putc(out, '\'');
 }
 
+/* Whether a shell that is told `ebb` runs this very program. */
+static bool is_on_path(const struct stat *self)
+{
+    const char *path = getenv("PATH");
+    char name[4096];
+    struct stat st;
+
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+
+        if (n && snprintf(name, sizeof name, "%.*s/ebb", (int)n, path) < (int)sizeof name && !access(name, X_OK) &&
+            !stat(name, &st))
+            return st.st_dev == self->st_dev && st.st_ino == self->st_ino;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+void ebb_print_self(struct ebb_buf *out)
+{
+    char exe[4096];
+    struct stat self;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+    if (n <= 0 || stat("/proc/self/exe", &self) || is_on_path(&self)) {
+        ebb_buf_puts(out, "ebb");
+        return;
+    }
+    exe[n] = '\0';
+    ebb_print_shell(out, exe);
+}
+
 void ebb_print_program(struct ebb_cli *cli, struct ebb_buf *out)
 {
     static const char *const AGAIN[] = {"config", "state"};
 
-    ebb_buf_puts(out, "ebb");
+    ebb_print_self(out);
     for (size_t i = 0; i < 2; i++)
         if (ebb_args_has(&cli->args, AGAIN[i])) {
             ebb_buf_printf(out, " --%s ", AGAIN[i]);

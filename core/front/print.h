@@ -26,7 +26,9 @@ enum ebb_print_colour { EBB_PRINT_GREEN = 32, EBB_PRINT_YELLOW = 33, EBB_PRINT_R
 void ebb_print_word(struct ebb_cli *cli, enum ebb_print_colour colour, const char *word);
 /* An argument as a shell takes it. */
 void ebb_print_shell(struct ebb_buf *out, const char *arg);
-/* "ebb" with the options that must be given again: --config, --state. */
+/* How to call this program again: "ebb" where that finds it, else its path. */
+void ebb_print_self(struct ebb_buf *out);
+/* The same with the options that must be given again: --config, --state. */
 void ebb_print_program(struct ebb_cli *cli, struct ebb_buf *out);
 /* A list of texts as a JSON array; file notes as [{"path","why"}]. */
 void ebb_print_strs_json(struct ebb_jsonw *w, const char *key, const struct ebb_strs *list);
