@@ -94,13 +94,25 @@ def _schema(text):
     return _schemas[text]
 
 
+# Names for files whose writer left all ids out.
+NAMES = {
+    0: "status", 2: "data_file", 100: "file_path", 143: "referenced_data_file", 500: "manifest_path", 501: "manifest_length", 517: "content",
+    504: "added_files_count", 505: "existing_files_count", 506: "deleted_files_count", 519: "key_metadata",
+}  # fmt: skip
+
+
 def field_ids(record):
-    """{field id: field} of a record schema, and of the record itself when it is one branch of a union."""
+    """{field id: field} of a record schema, or of the record among the branches of a union."""
+    if record.type == "union":
+        record = next(branch for branch in record.schemas if branch.type == "record")
     found = {}
     for field in record.fields:
         number = field.other_props.get("field-id")
         if number is not None:
             found[int(number)] = field
+    if not found:
+        by_name = {field.name: field for field in record.fields}
+        found = {number: by_name[name] for number, name in NAMES.items() if name in by_name}
     return found
 
 

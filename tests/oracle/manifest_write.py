@@ -30,7 +30,9 @@ class Shape:
         self.has_unknown = rnd.random() < 0.25
         self.wide_ints = rnd.random() < 0.2
         self.has_counts = version > 1 or rnd.random() < 0.6
-        self.old_names = rnd.random() < 0.3
+        self.has_ids = rnd.random() < 0.95
+        self.old_names = self.has_ids and rnd.random() < 0.3
+        self.nullable_file = rnd.random() < 0.05
 
     def optional(self, schema):
         return ["null", schema] if self.rnd.random() < 0.7 else [schema, "null"]
@@ -58,6 +60,15 @@ class Shape:
     def unknown_value(self, schema):
         kind = schema["type"]
         return {"map": {"k": -1, "": 5}, "array": [None, "s", 3], "record": {"x": 0.5}, "enum": "B"}[kind]
+
+
+def _without_ids(schema):
+    """The schema without ids, as writers leave it that do not know of them."""
+    if isinstance(schema, list):
+        return [_without_ids(branch) for branch in schema]
+    if isinstance(schema, dict):
+        return {key: _without_ids(value) for key, value in schema.items() if not key.endswith("-id")}
+    return schema
 
 
 def _metric(shape, number, name, key, value, kind):
@@ -97,13 +108,13 @@ def manifest(shape, spec_fields, entries, content, spec_id):
         field, schema = shape.unknown(9000, "later")
         unknowns.append(("later", schema))
         fields.append(field)
-    fields.append(shape.field(2, "data_file", {"type": "record", "name": "r2", "fields": inner}))
+    fields.append(shape.field(2, "data_file", {"type": "record", "name": "r2", "fields": inner}, optional=shape.nullable_file))
     schema = {"type": "record", "name": "manifest_entry", "fields": fields}
     rows = [_entry_row(shape, e, values, unknowns, content) for e in entries]
     keys = {"partition-spec-id": str(spec_id), "format-version": str(shape.version), "schema": "{}", "partition-spec": "[]"}
     if shape.version > 1:
         keys["content"] = "deletes" if content else "data"
-    return avro_write.whole(schema, rows, shape.rnd, shape.codec, keys)
+    return avro_write.whole(schema if shape.has_ids else _without_ids(schema), rows, shape.rnd, shape.codec, keys)
 
 
 def _data_file_fields(shape, partition):
@@ -216,4 +227,5 @@ def manifest_list(shape, refs, snapshot_id):
             row[name] = shape.unknown_value(unknown)
         rows.append(row)
     keys = {"snapshot-id": str(snapshot_id), "format-version": str(shape.version)} if rnd.random() < 0.8 else {}
+    schema = schema if shape.has_ids else _without_ids(schema)
     return avro_write.whole(schema, rows, rnd, shape.codec if rnd.random() < 0.5 else "deflate", keys)

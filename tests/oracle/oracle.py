@@ -382,12 +382,13 @@ def judge(world, table, cutoff_ms, dropped=(), equal_authorities=None, keep_dele
     prefix = loc.split(table.location)[:2]
     here = loc.parse(table.location)[2]
     fields = partition_fields(meta)
-    listing = [(name, st) for name, st in _walk(root) if not below or _is_below(below, name)]
+    everything = list(_walk(root))
+    listing = [(name, st) for name, st in everything if not below or _is_below(below, name)]
     answer = Answer()
     answer.links = [name for name, st in listing if os.path.islink(os.path.join(root, name))]
     _through_links(world, keep, root, answer.links, paths, here)
     jobs = _flink_jobs(table)
-    for name in [n for n, _ in listing if jobs and n.startswith(tuple("metadata/" + j for j in jobs))]:
+    for name in [n for n, _ in everything if jobs and n.startswith(tuple("metadata/" + j for j in jobs))]:
         try:
             with open(os.path.join(root, name), "rb") as f:
                 for _, path, _ in entries(f.read(), name):

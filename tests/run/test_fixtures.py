@@ -149,7 +149,7 @@ class Plans(Base):
                         self.assertEqual(summary["held_by"], ["max_share"])
                         self.assertEqual(done.status, 2)
                         held.add((case.name, table["name"]))
-        self.assertEqual(held, HELD & {(c.name, t["name"]) for c in fixtures.cases() for t in c.tables})
+        self.assertEqual(held, HELD)
 
 
     def test_a_moved_table_behind_a_link(self):
@@ -190,10 +190,13 @@ class Plans(Base):
 class Removal(Base):
     """Apply, look, restore, look."""
 
+    def test_the_second_reader_is_there(self):
+        if second_reader.python() is None:
+            message = "PyIceberg is missing, rows are not compared: " + second_reader.__doc__
+            self.fail(message) if second_reader.is_wanted() else self.skipTest(message)
+
     def test_every_table(self):
         interpreter = second_reader.python()
-        if interpreter is None and second_reader.is_wanted():
-            self.fail("the second reader is missing: " + second_reader.__doc__)
         reader = second_reader.Reader(interpreter) if interpreter else None
         if reader:
             self.addCleanup(reader.close)
