@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ebb.lua: every key, and what is wrong with it.
+ */
+#include "../engine/engine_help.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "service/config.h"
+
+static char top[64]; /* a folder of this run */
+
+static void put(const char *name, const char *text, size_t n)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int load_bytes(const char *text, size_t n, struct ebb_config **out, struct ebb_err *err)
+{
+    char path[256];
+
+    put("ebb.lua", text, n);
+    snprintf(path, sizeof path, "%s/ebb.lua", top);
+    memset(err, 0, sizeof *err);
+    *out = NULL;
+    return ebb_config_load(path, out, err);
+}
+
+static struct ebb_config *good(const char *text)
+{
+    struct ebb_config *c;
+    struct ebb_err err;
+
+    if (load_bytes(text, strlen(text), &c, &err))
+        fail_msg("%s", err.message);
+    return c;
+}
+
+static void test_everything(void **state)
+{
+    char path[256];
+    struct ebb_config *c = good("return {\n"
+                                "  catalogs = { files = { type = 'directory', path = './wh' }, sql = { type = 'sqlite', path = '/x/c.db', name = 'default' } },\n"
+                                "  locations = { ['file:/warehouse'] = './wh', ['s3://b'] = '/mnt/b', ['hdfs://n'] = 'file:/y' },\n"
+                                "  policies = 'pol',\n"
+                                "  bind = { { policy = 'a', tables = { 'files.*', 'x.**' }, mode = 'enforce', params = { n = 5 },\n"
+                                "             allow_below_floor = true, allow_override_quiet = true }, { policy = 'b' }, { policy = 'c', mode = 'approve' } },\n"
+                                "  tables = { ['files.scratch.*'] = { allow_below_floor = true }, ['files.db.*'] = { allow_below_floor = false } },\n"
+                                "  flags = { freeze = true } }");
+
+    (void)state;
+    assert_int_equal(c->catalog_count, 2);
+    assert_string_equal(c->catalogs[0].name, "files");
+    assert_string_equal(c->catalogs[0].type, "directory");
+    snprintf(path, sizeof path, "%s/./wh", top);
+    assert_string_equal(c->catalogs[0].path, path);
+    assert_null(c->catalogs[0].sql_name);
+    assert_string_equal(c->catalogs[1].path, "/x/c.db");
+    assert_string_equal(c->catalogs[1].sql_name, "default");
+    assert_int_equal(c->maps.count, 3);
+    snprintf(path, sizeof path, "file:/warehouse=%s/./wh", top);
+    assert_string_equal(c->maps.items[0], path);
+    assert_string_equal(c->maps.items[1], "hdfs://n=file:/y");
+    assert_string_equal(c->maps.items[2], "s3://b=/mnt/b");
+    snprintf(path, sizeof path, "%s/pol", top);
+    assert_string_equal(c->policies, path);
+    assert_int_equal(c->binding_count, 3);
+    assert_string_equal(c->bindings[0].policy, "a");
+    assert_int_equal(c->bindings[0].tables.count, 2);
+    assert_int_equal(c->bindings[0].mode, EBB_BIND_ENFORCE);
+    assert_true(c->bindings[0].allow_below_floor && c->bindings[0].allow_override_quiet);
+    assert_int_equal(ebb_value_int_of(c->bindings[0].params, "n", 0), 5);
+    assert_int_equal(c->bindings[1].mode, EBB_BIND_OBSERVE); /* what nothing is said of is only watched */
+    assert_false(c->bindings[1].allow_below_floor || c->bindings[1].allow_override_quiet);
+    assert_int_equal(c->bindings[1].tables.count, 0);
+    assert_int_equal(c->bindings[2].mode, EBB_BIND_APPROVE);
+    assert_true(ebb_config_allows_below_floor(c, "files.scratch.t"));
+    assert_false(ebb_config_allows_below_floor(c, "files.db.t"));
+    assert_false(ebb_config_allows_below_floor(c, "files.scratch.a.t"));
+    assert_true(ebb_value_bool_of(c->flags, "freeze", false));
+    ebb_config_free(c);
+}
+
+static void test_nothing(void **state)
+{
+    struct ebb_config *c = good("return {}");
+
+    (void)state;
+    assert_int_equal(c->catalog_count + c->binding_count + c->maps.count, 0);
+    assert_null(c->policies);
+    assert_false(ebb_config_allows_below_floor(c, "a.b.c"));
+    ebb_config_free(c);
+    c = good("return { catalogs = {}, locations = {}, bind = {}, tables = {}, flags = {} }");
+    ebb_config_free(c);
+}
+
+struct bad {
+    const char *text;
+    enum ebb_error error;
+    const char *message, *hint;
+};
+
+static const struct bad BAD[] = {
+    {"return { catalog = {} }", EBB_ECONFIG_UNKNOWN_KEY, "catalog: unknown key", "catalogs"},
+    {"return { polices = 'x' }", EBB_ECONFIG_UNKNOWN_KEY, "polices: unknown key", "policies"},
+    {"return { catalogs = { l = { type = 'directory', pth = 'x' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.pth: unknown key", "path"},
+    {"return { bind = { { policy = 'a', table = {} } } }", EBB_ECONFIG_UNKNOWN_KEY, "bind.table: unknown key", "tables"},
+    {"return { bind = { { policy = 'a', mode = 'enforce', allow_under_floor = true } } }", EBB_ECONFIG_UNKNOWN_KEY, "bind.allow_under_floor", ""},
+    {"return { tables = { ['a.*'] = { allow_belowfloor = true } } }", EBB_ECONFIG_UNKNOWN_KEY, "tables.a.*.allow_belowfloor", "allow_below_floor"},
+    {"return { ['catalogs\\0x'] = {} }", EBB_ECONFIG_UNKNOWN_KEY, "unknown key", ""},
+    {"return { storage = { s3 = {} } }", EBB_EUNSUPPORTED, "storage: not part of this version", ""},
+    {"return { serve = {} }", EBB_EUNSUPPORTED, "serve: not part", ""},
+    {"return { engines = {} }", EBB_EUNSUPPORTED, "engines: not part", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type rest", ""},
+    {"return { catalogs = { 'x' } }", EBB_ECONFIG, "catalogs: a table with named keys", ""},
+    {"return { catalogs = 'x' }", EBB_ECONFIG, "catalogs: a table with named keys", ""},
+    {"return { catalogs = { l = 'x' } }", EBB_ECONFIG, "catalogs.l: a table with named keys", ""},
+    {"return { catalogs = { l = { path = 'x' } } }", EBB_ECONFIG, "catalogs.l.type: is missing", ""},
+    {"return { catalogs = { l = { type = 'directory' } } }", EBB_ECONFIG, "catalogs.l.path: is missing", ""},
+    {"return { catalogs = { l = { type = 'directory', path = 5 } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted", ""},
+    {"return { catalogs = { l = { type = 'directory', path = '' } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted", ""},
+    {"return { catalogs = { l = { type = 'directory', path = 'a\\0b' } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted", ""},
+    {"return { catalogs = { ['l\\0x'] = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs: a name is empty or holds a NUL", ""},
+    {"return { catalogs = { [''] = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs: a name is empty", ""},
+    {"return { catalogs = { path = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs.path: is how tables", ""},
+    {"return { locations = { 'x' } }", EBB_ECONFIG, "locations: a table of", ""},
+    {"return { locations = 'x' }", EBB_ECONFIG, "locations: a table of", ""},
+    {"return { locations = { ['file:/a'] = 5 } }", EBB_ECONFIG, "locations.file:/a: text is wanted", ""},
+    {"return { locations = { ['file:/a'] = '' } }", EBB_ECONFIG, "locations.file:/a: text is wanted", ""},
+    {"return { locations = { ['file:/a'] = './x=y' } }", EBB_ECONFIG, "may not hold '='", ""},
+    {"return { policies = {} }", EBB_ECONFIG, "policies: text is wanted", ""},
+    {"return { bind = { policy = 'a' } }", EBB_ECONFIG, "bind: a list of bindings", ""},
+    {"return { bind = 'a' }", EBB_ECONFIG, "bind: a list of bindings", ""},
+    {"return { bind = { 'a' } }", EBB_ECONFIG, "bind: a table with named keys", ""},
+    {"return { bind = { {} } }", EBB_ECONFIG, "bind.policy: is missing", ""},
+    {"return { bind = { { policy = true } } }", EBB_ECONFIG, "bind.policy: text is wanted", ""},
+    {"return { bind = { { policy = 'a', mode = 'Enforce' } } }", EBB_ECONFIG, "bind.mode: observe, approve or enforce", ""},
+    {"return { bind = { { policy = 'a', mode = true } } }", EBB_ECONFIG, "bind.mode", ""},
+    {"return { bind = { { policy = 'a', tables = 'x' } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
+    {"return { bind = { { policy = 'a', tables = { 5 } } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
+    {"return { bind = { { policy = 'a', tables = { '' } } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
+    {"return { bind = { { policy = 'a', tables = { x = 'y' } } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
+    {"return { bind = { { policy = 'a', params = { 1 } } } }", EBB_ECONFIG, "bind.params: a table with named keys", ""},
+    {"return { bind = { { policy = 'a', allow_below_floor = 'true' } } }", EBB_ECONFIG, "bind.allow_below_floor: true or false", ""},
+    {"return { bind = { { policy = 'a', allow_override_quiet = 1 } } }", EBB_ECONFIG, "bind.allow_override_quiet: true or false", ""},
+    {"return { tables = { 'a' } }", EBB_ECONFIG, "tables: a table of", ""},
+    {"return { tables = { a = true } }", EBB_ECONFIG, "tables.a: a table with named keys", ""},
+    {"return { tables = { a = { allow_below_floor = 1 } } }", EBB_ECONFIG, "tables.a.allow_below_floor: true or false", ""},
+    {"return { flags = { 'a' } }", EBB_ECONFIG, "flags: a table of", ""},
+    {"return { flags = { a = 'yes' } }", EBB_ECONFIG, "flags.a: true or false", ""},
+    {"return { 1 }", EBB_ECONFIG, "a table with named keys", ""},
+    {"return nil", EBB_ECONFIG, "", ""},
+    {"", EBB_ECONFIG, "", ""},
+    {"return {\n  catalogs = {\n    x = = 5\n} }", EBB_ECONFIG_SYNTAX, ":3:", ""},
+    {"return { a = env 'EBB_NOT_SET_ANYWHERE' }", EBB_ECONFIG, "EBB_NOT_SET_ANYWHERE is not set", ""},
+    {"while true do end", EBB_ECONFIG, "gas", ""},
+    {"local t = {} for i = 1, 1e9 do t[i] = i end return t", EBB_ECONFIG, "", ""},
+    {"local s = 'x' while true do s = s .. s end", EBB_ECONFIG, "", ""},
+    {"local t = {} t.t = t return t", EBB_ECONFIG, "", ""},
+    {"return setmetatable({}, {})", EBB_ECONFIG, "", ""},
+    {"return { policies = io.open('/etc/passwd') }", EBB_ECONFIG, "", ""},
+    {"\x1bLua", EBB_ECONFIG_SYNTAX, "", ""},
+};
+
+static void test_bad(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        struct ebb_config *c;
+        struct ebb_err err;
+        int rc = load_bytes(BAD[i].text, strlen(BAD[i].text), &c, &err);
+
+        if (rc != -(int)BAD[i].error || !strstr(err.message, BAD[i].message) || !strstr(err.hint, BAD[i].hint) || !strstr(err.message, "ebb.lua"))
+            fail_msg("%s: %d (wanted %d) %s / %s", BAD[i].text, rc, -(int)BAD[i].error, err.message, err.hint);
+        assert_null(c);
+    }
+}
+
+/* An empty list reads as `{}`, the same as no key would: it must not come to mean "every table". */
+static void test_a_binding_of_no_table_is_refused(void **state)
+{
+    static const char TEXT[] = "local none = {} return { bind = { { policy = 'a', mode = 'enforce', tables = none } } }";
+    struct ebb_config *c;
+    struct ebb_err err;
+
+    (void)state;
+    assert_int_equal(load_bytes(TEXT, strlen(TEXT), &c, &err), -EBB_ECONFIG);
+    assert_non_null(strstr(err.message, "bind.tables"));
+}
+
+static void test_env(void **state)
+{
+    struct ebb_config *c;
+
+    (void)state;
+    setenv("EBB_TEST_FOLDER", "/from/env", 1);
+    c = good("return { policies = env 'EBB_TEST_FOLDER' }");
+    assert_string_equal(c->policies, "/from/env");
+    ebb_config_free(c);
+}
+
+static void test_bytes(void **state)
+{
+    char *big = malloc(70000);
+    struct ebb_config *c;
+    struct ebb_err err;
+
+    (void)state;
+    memset(big, '-', 70000);
+    assert_int_equal(load_bytes(big, 65537, &c, &err), -EBB_ECONFIG);
+    memcpy(big, "return {} --", 12);
+    assert_int_equal(load_bytes(big, 65536, &c, &err), 0);
+    ebb_config_free(c);
+    free(big);
+    assert_int_equal(load_bytes("return {}\0 x", 12, &c, &err), -EBB_ECONFIG_SYNTAX);
+    c = good("return {\r\n policies = 'x'\r\n}\r\n");
+    ebb_config_free(c);
+}
+
+static void test_places_that_are_no_file(void **state)
+{
+    struct ebb_config *c = NULL;
+    struct ebb_err err;
+    char path[256];
+
+    (void)state;
+    assert_int_equal(ebb_config_load(top, &c, &err), -EBB_ECONFIG);
+    assert_int_equal(ebb_config_load("/dev/zero", &c, &err), -EBB_ECONFIG);
+    snprintf(path, sizeof path, "%s/fifo", top);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(ebb_config_load(path, &c, &err), -EBB_ECONFIG);
+    snprintf(path, sizeof path, "%s/none.lua", top);
+    assert_int_equal(ebb_config_load(path, &c, &err), -EBB_ENOENT);
+    assert_null(c);
+}
+
+/* Through a link the file's own folder counts. */
+static void test_relative_to_the_file_behind_a_link(void **state)
+{
+    struct ebb_config *c = NULL;
+    struct ebb_err err;
+    char path[256], want[256], real[256];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/sub", top);
+    assert_int_equal(mkdir(path, 0700), 0);
+    put("sub/real.lua", "return { policies = 'p' }", 25);
+    snprintf(real, sizeof real, "%s/sub/real.lua", top);
+    snprintf(path, sizeof path, "%s/link.lua", top);
+    assert_int_equal(symlink(real, path), 0);
+    assert_int_equal(ebb_config_load(path, &c, &err), 0);
+    snprintf(want, sizeof want, "%s/sub/p", top);
+    assert_string_equal(c->policies, want);
+    ebb_config_free(c);
+}
+
+static void test_finding(void **state)
+{
+    struct ebb_buf found;
+    char path[256];
+
+    (void)state;
+    ebb_buf_init(&found, 65536);
+    assert_int_equal(chdir(top), 0);
+    put("ebb.lua", "return {}", 9);
+    ebb_config_find(&found);
+    assert_string_equal(ebb_buf_cstr(&found), "ebb.lua");
+    snprintf(path, sizeof path, "%s/ebb.lua", top);
+    assert_int_equal(unlink(path), 0);
+    setenv("XDG_CONFIG_HOME", top, 1);
+    snprintf(path, sizeof path, "%s/ebb", top);
+    assert_int_equal(mkdir(path, 0700), 0);
+    put("ebb/ebb.lua", "return {}", 9);
+    ebb_config_find(&found);
+    snprintf(path, sizeof path, "%s/ebb/ebb.lua", top);
+    assert_string_equal(ebb_buf_cstr(&found), path);
+    setenv("XDG_CONFIG_HOME", "relative", 1); /* not absolute: does not count */
+    setenv("HOME", "/nowhere", 1);
+    ebb_config_find(&found);
+    assert_true(!found.len || !strcmp(ebb_buf_cstr(&found), "/etc/ebb/ebb.lua"));
+    ebb_buf_fini(&found);
+}
+
+static int make_top(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof top, "/tmp/ebb-config-XXXXXX");
+    return mkdtemp(top) ? 0 : -1;
+}
+
+static int remove_top(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "cd /; rm -rf %s", top);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_a_binding_of_no_table_is_refused),
+        cmocka_unit_test(test_env),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_places_that_are_no_file),
+        cmocka_unit_test(test_relative_to_the_file_behind_a_link),
+        cmocka_unit_test(test_finding),
+    };
+
+    return cmocka_run_group_tests(tests, make_top, remove_top);
+}
