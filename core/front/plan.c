@@ -90,6 +90,8 @@ static int read_options(const struct ebb_args *args, struct ebb_plan_options *o,
         rc = ebb_args_share(args, "max-share", &o->max_share, err);
     o->older_than = ebb_args_get(args, "older-than");
     o->location = ebb_args_get(args, "location");
+    if (!rc && o->location && !o->location[0])
+        rc = ebb_err_set(err, EBB_EUSAGE, "--location: is empty; leave it out to scan the whole table");
     o->listing = ebb_args_get(args, "listing");
     o->output = ebb_args_get(args, "output");
     o->protect.mismatch = (enum ebb_mismatch_mode)ebb_args_choice(args, "prefix-mismatch", EBB_MISMATCH_ERROR);

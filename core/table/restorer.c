@@ -163,10 +163,18 @@ static int decide(struct ebb__restorer *r, struct ebb_move *m, struct ebb_err *e
 {
     struct ebb_removal_file file = ebb__run_file_of(m);
     struct ebb_removal_state s;
-    int rc = ebb_removal_look(r->run->place, &r->run->quarantine, &file, &s, err);
+    struct ebb_err why = {0};
+    int rc = ebb_removal_look(r->run->place, &r->run->quarantine, &file, &s, &why);
 
-    if (rc)
+    if (rc == -EBB_EIO || rc == -EBB_EPERMISSION) { /* one file that can't be looked at must not keep the others */
+        r->left++;
+        return fail(r, m, why.message, err);
+    }
+    if (rc) {
+        if (err)
+            *err = why;
         return rc;
+    }
     if (s.is_one_inode)
         return drop_link(r, m, err);
     switch (s.presence) {

@@ -4,6 +4,7 @@
 #include "base/location.h"
 #include "table/name_priv.h"
 #include "table/reach.h"
+#include "table/seen_priv.h"
 
 struct walk {
     const struct ebb_site *site;
@@ -12,6 +13,7 @@ struct walk {
     void *data;
     int64_t step, seen, checked;
     struct ebb_buf uri;
+    struct ebb_seen absent; /* told already: a name comes once for each manifest that has it */
 };
 
 static bool is_hint(const char *uri)
@@ -58,6 +60,10 @@ static int look(void *data, enum ebb_reach_kind kind, struct ebb_str path, struc
         return rc;
     if (kind == EBB_REACH_METADATA && is_hint(w->uri.data))
         return 0; /* protected always, but only tables in Hadoop layout have it */
+    if (ebb__seen_find(&w->absent, ebb_buf_str(&w->uri)))
+        return 0;
+    if (!ebb__seen_add(&w->absent, ebb_buf_str(&w->uri)))
+        return ebb_err_nomem(err);
     return w->cb(w->data, w->uri.data, kind == EBB_REACH_METADATA ? EBB_ABSENT_LOG : EBB_ABSENT_FILE, err);
 }
 
@@ -76,7 +82,9 @@ int ebb__verify_walk(const struct ebb_site *site, const struct ebb_table *table,
     w.data = data;
     w.step = step > 0 ? step : 1;
     ebb_buf_init(&w.uri, EBB_LOCATION_MAX_BYTES);
+    ebb__seen_init(&w.absent);
     rc = ebb_reach_walk(site, table, &options, look, &w, &stats, err);
+    ebb__seen_fini(&w.absent);
     ebb_buf_fini(&w.uri);
     *checked = w.checked;
     return rc;
