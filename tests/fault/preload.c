@@ -2,10 +2,10 @@
  *
  * Faults for a program under test, by LD_PRELOAD. EBB_FAULT=WHAT:N:ERRNO[:MODE] makes the N-th call fail (N = 0: none).
  *
- *   WHAT   alloc: malloc, calloc, realloc (ERRNO is ENOMEM whatever is said); io: the calls of IO below; or the name of
- * one of those; clock: from the N-th look on the clock of the day is ERRNO seconds ahead ERRNO  number of the error
- *   MODE   once (default): that call alone; on: it and all that follow; short: reads and writes move at most one byte
- * from that call on
+ * WHAT: "alloc" is malloc, calloc and realloc (the error is ENOMEM whatever is said); "io" the calls of IO below; or the
+ * name of one of those; "clock": from the N-th look on the clock of the day is ERRNO seconds ahead.
+ * MODE: "once" (default) that call alone; "on" it and all that follow; "stop": that call stops the process (SIGSTOP) and
+ * then does its work; "short": from that call on reads and writes move one byte at most.
  *
  * Calls are counted from the beginning of main, and those on standard descriptors not at all. EBB_FAULT_COUNT=FILE: at
  * the end the numbers of calls are appended to that file, as lines "alloc N" and "io N" (of WHAT, when it names one
@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,7 +32,7 @@
 
 /* ---- which call fails ---- */
 
-enum mode { ONCE, ON, SHORT };
+enum mode { ONCE, ON, SHORT, STOP };
 
 static struct {
     bool is_alloc, is_any_io;
@@ -52,12 +53,15 @@ static void read_setting(void)
         return;
     fault.is_alloc = strcmp(fault.name, "alloc") == 0;
     fault.is_any_io = strcmp(fault.name, "io") == 0;
-    fault.mode = strcmp(mode, "on") == 0 ? ON : strcmp(mode, "short") == 0 ? SHORT : ONCE;
+    fault.mode = strcmp(mode, "on") == 0      ? ON
+                 : strcmp(mode, "short") == 0 ? SHORT
+                 : strcmp(mode, "stop") == 0  ? STOP
+                                              : ONCE;
 }
 
 static bool is_due(long number)
 {
-    return fault.at > 0 && (fault.mode == ONCE ? number == fault.at : number >= fault.at);
+    return fault.at > 0 && (fault.mode == ONCE || fault.mode == STOP ? number == fault.at : number >= fault.at);
 }
 
 static bool alloc_fails(void)
@@ -78,6 +82,10 @@ static bool call_fails(const char *name, int fd)
 {
     if (!is_meant(name, fd) || !is_due(atomic_fetch_add(&calls, 1) + 1) || fault.mode == SHORT)
         return false;
+    if (fault.mode == STOP) {
+        raise(SIGSTOP);
+        return false;
+    }
     errno = fault.error;
     return true;
 }
