@@ -2,10 +2,10 @@
  *
  * Faults for a program under test, by LD_PRELOAD. EBB_FAULT=WHAT:N:ERRNO[:MODE] makes the N-th call fail (N = 0: none).
  *
- * WHAT: "alloc" is malloc, calloc and realloc (the error is ENOMEM whatever is said); "io" the calls of IO below; or the
- * name of one of those; "clock": from the N-th look on the clock of the day is ERRNO seconds ahead.
- * MODE: "once" (default) that call alone; "on" it and all that follow; "stop": that call stops the process (SIGSTOP) and
- * then does its work; "short": from that call on reads and writes move one byte at most.
+ * WHAT: "alloc" is malloc, calloc and realloc (the error is ENOMEM whatever is said); "io" the calls of IO below; or
+ * the name of one of those; "clock": from the N-th look on the clock of the day is ERRNO seconds ahead. MODE: "once"
+ * (default) that call alone; "on" it and all that follow; "stop": that call stops the process (SIGSTOP) and then does
+ * its work; "short": from that call on reads and writes move one byte at most.
  *
  * Calls are counted from the beginning of main, and those on standard descriptors not at all. EBB_FAULT_COUNT=FILE: at
  * the end the numbers of calls are appended to that file, as lines "alloc N" and "io N" (of WHAT, when it names one
