@@ -45,8 +45,9 @@ static bool is_plain(struct ebb_alias *alias, const char *folder)
     const struct ebb_zone *zone = alias->zone;
     struct ebb_location parts;
 
-    if (alias->is_unwalked || zone->has_mounts || ebb_location_split(folder, strlen(folder), &parts, NULL) ||
-        !ebb_prefix_is_match(zone->rules, &parts, &zone->parts))
+    if (alias->is_unwalked || zone->has_mounts || ebb_location_split(folder, strlen(folder), &parts, NULL))
+        return false;
+    if (alias->is_prefix_strict && !ebb_prefix_is_match(zone->rules, &parts, &zone->parts))
         return false;
     ebb_buf_reset(&alias->scratch);
     if (ebb_path_normalise(parts.path, &alias->scratch, NULL))
@@ -93,7 +94,7 @@ static int look_at_folder(struct ebb_alias *alias, const char *folder, struct eb
     alias->last->live = -1;
     if (!ebb__zone_real(alias->zone->site, folder, real))
         return 0;
-    alias->last->content = !alias->only_folders && has_links(real);
+    alias->last->content = has_links(real);
     if (ebb__zone_rel(alias->zone, real, rel))
         rc = add_inside(alias, rel, alias->last, err);
     return rc;

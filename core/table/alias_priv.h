@@ -15,7 +15,7 @@ struct ebb_alias {
     const struct ebb_zone *zone;
     const struct ebb_strs *exclude; /* URIs that no walk enters; NULL none */
     bool is_unwalked;           /* nothing in the zone is walked: links there are looked for here */
-    bool only_folders;          /* links to single files are not looked for */
+    bool is_prefix_strict;      /* a name in the zone under another scheme or authority is no conflict that keeps it: look where it leads */
     struct ebb_buf last_folder; /* as the metadata has it; answers repeat */
     bool last_is_plain;
     struct ebb_seen_entry *last; /* what is known of it: content 1 when it holds links, live the number in `inside`, -1 none */

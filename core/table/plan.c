@@ -47,6 +47,16 @@ static int refuse_location(const struct ebb_planning *p, const char *why, struct
     return rc;
 }
 
+static int check_folder(const struct ebb_planning *p, struct ebb_err *err)
+{
+    struct ebb_stat st;
+    int rc = p->options->listing ? 0 : ebb_storage_stat(p->site->storage, p->options->location, &st, err);
+
+    if (rc == -(int)EBB_ENOENT)
+        return ebb_err_set(err, EBB_ENOENT, "location %s: there is no such folder", p->options->location);
+    return rc;
+}
+
 /* --location must be the table's location or lie inside it, by whole components and equal prefixes (2.3, case OW3). */
 static int choose_scanned(struct ebb_planning *p, struct ebb_protect_options *protect, struct ebb_err *err)
 {
@@ -59,9 +69,22 @@ static int choose_scanned(struct ebb_planning *p, struct ebb_protect_options *pr
         return refuse_location(p, "climbs with .., which is never accepted inside", err);
     if (ebb_location_contains(p->table->metadata->location, asked, NULL, &inside, NULL) || !inside)
         return refuse_location(p, "does not lie inside", err);
-    free(protect->scanned);
     protect->scanned = strdup(asked);
-    return protect->scanned ? 0 : ebb_err_nomem(err);
+    return protect->scanned ? check_folder(p, err) : ebb_err_nomem(err);
+}
+
+/* Where to look, and what to leave out, in the table's own terms. */
+static int choose(struct ebb_planning *p, struct ebb_protect_options *protect, struct ebb_err *err)
+{
+    int rc = ebb__zone_init(&p->zone, p->site, NULL, p->table->metadata->location, err);
+
+    p->protect_options = protect;
+    protect->scanned = NULL;
+    protect->is_unwalked = p->options->listing != NULL;
+    ebb_strs_init(&protect->exclude);
+    if (!rc)
+        rc = choose_scanned(p, protect, err);
+    return rc ? rc : ebb__plan_exclude(p, &p->options->protect.exclude, &protect->exclude, err);
 }
 
 static int normal_path_of(const char *uri, struct ebb_location *parts, struct ebb_buf *out, struct ebb_err *err)
@@ -108,23 +131,33 @@ static int check_case(const struct ebb_planning *p, struct ebb_place *place, str
                        "in the metadata means can't be told", p->table->label, p->table->metadata->location);
 }
 
+/* List first, then look again: what was committed meanwhile leaves the candidates (2.6). Then the links: the names of the newest state count. */
 static int list_storage(struct ebb_planning *p, struct ebb_err *err)
 {
     struct ebb_str root = ebb_buf_str(&p->root_path), scanned = ebb_buf_str(&p->scanned_path);
     const char *below = scanned.n > root.n ? scanned.p + root.n + (root.n > 1) : "";
     struct ebb_place *place = NULL;
+    bool changed;
     int rc = ebb_place_open(p->site->storage, p->table->metadata->location, EBB_PLACE_READ, &place, err);
 
     if (!rc)
         rc = check_case(p, place, err);
     if (!rc)
-        rc = ebb__plan_protect_flink(p, place, err);
-    if (!rc)
         rc = ebb__plan_walk(p, place, below, err);
+    if (!rc)
+        rc = ebb_protect_refresh(p->protect, &changed, err);
     if (!rc)
         rc = ebb__plan_resolve_links(p, place, err);
     ebb_place_close(place);
     return rc;
+}
+
+static int list_inventory(struct ebb_planning *p, struct ebb_err *err)
+{
+    bool changed;
+    int rc = ebb__plan_inventory(p, err);
+
+    return rc ? rc : ebb_protect_refresh(p->protect, &changed, err);
 }
 
 static int spool_dir(const struct ebb_planning *p, struct ebb_buf *out, struct ebb_err *err)
@@ -148,7 +181,6 @@ static int spool_dir(const struct ebb_planning *p, struct ebb_buf *out, struct e
 static int collect(struct ebb_planning *p, const struct ebb_protect_options *protect, struct ebb_err *err)
 {
     struct ebb_buf dir;
-    bool changed;
     int rc;
 
     ebb_buf_init(&dir, 4096);
@@ -163,9 +195,9 @@ static int collect(struct ebb_planning *p, const struct ebb_protect_options *pro
     if (!rc)
         rc = ebb_protect_new(p->site, p->table, protect, &p->protect, err);
     if (!rc)
-        rc = p->options->listing ? ebb__plan_inventory(p, err) : list_storage(p, err);
-    if (!rc) /* list first, then look again: what was committed meanwhile leaves the candidates (2.6) */
-        rc = ebb_protect_refresh(p->protect, &changed, err);
+        rc = ebb__plan_protect_flink(p, err);
+    if (!rc)
+        rc = p->options->listing ? list_inventory(p, err) : list_storage(p, err);
     if (!rc)
         rc = ebb__plan_look_at_quarantine(p, err);
     return rc;
@@ -205,6 +237,7 @@ static void planning_init(struct ebb_planning *p, const struct ebb_site *site, c
     p->options = options;
     ebb_buf_init(&p->root_path, EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&p->scanned_path, EBB_LOCATION_MAX_BYTES);
+    ebb__seen_init(&p->links);
 }
 
 static void planning_fini(struct ebb_planning *p)
@@ -213,7 +246,9 @@ static void planning_fini(struct ebb_planning *p)
     ebb__spool_free(p->spool);
     ebb_strs_fini(&p->summary.held_by);
     ebb_strs_fini(&p->flink_jobs);
-    ebb_strs_fini(&p->links);
+    ebb_strs_fini(&p->flink_folders);
+    ebb__seen_fini(&p->links);
+    ebb__zone_fini(&p->zone);
     ebb_buf_fini(&p->root_path);
     ebb_buf_fini(&p->scanned_path);
     free(p->hidden_fields);
@@ -231,12 +266,15 @@ int ebb_plan_make(const struct ebb_site *site, const char *table_name, const str
 
     planning_init(&p, site, options);
     protect.scanned = NULL;
+    ebb_strs_init(&protect.exclude);
     rc = ebb__plan_cutoff(&p, err);
+    if (!rc)
+        rc = ebb__plan_check_output(&p, err);
     if (!rc)
         rc = ebb_table_open(site, table_name, &table, err);
     p.table = table;
     if (!rc)
-        rc = choose_scanned(&p, &protect, err);
+        rc = choose(&p, &protect, err);
     if (!rc)
         rc = prepare_paths(&p, protect.scanned, err);
     if (!rc)
@@ -249,6 +287,7 @@ int ebb_plan_make(const struct ebb_site *site, const char *table_name, const str
         rc = fill_result(&p, file, out, err);
     planning_fini(&p);
     ebb_table_free(table);
+    ebb_strs_fini(&protect.exclude);
     free(protect.scanned);
     return rc;
 }

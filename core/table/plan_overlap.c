@@ -14,19 +14,6 @@ struct overlap {
     struct ebb_buf uri;
 };
 
-/* The name as URI; a relative one is meant below the location. */
-static int name_uri(struct overlap *o, struct ebb_str name, struct ebb_err *err)
-{
-    struct ebb_location parts;
-    int rc = ebb_location_split(name.p, name.n, &parts, err);
-
-    ebb_buf_reset(&o->uri);
-    if (!rc && !parts.scheme.n && name.p[0] != '/')
-        ebb_buf_printf(&o->uri, "%s/", o->p->table->metadata->location);
-    ebb_buf_add_str(&o->uri, name);
-    return rc ? rc : ebb_buf_check(&o->uri, "a name in the metadata", err);
-}
-
 static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str name, struct ebb_err *err)
 {
     struct overlap *o = data;
@@ -36,13 +23,29 @@ static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str name, st
 
     if (kind == EBB_REACH_METADATA || kind == EBB_REACH_STATISTICS)
         return 0;
-    rc = name_uri(o, name, err);
+    ebb_buf_reset(&o->uri);
+    ebb_buf_add_str(&o->uri, name);
+    rc = ebb_buf_check(&o->uri, "a name in the metadata", err);
     if (rc)
         return rc;
     if (ebb_storage_stat(o->p->site->storage, ebb_buf_cstr(&o->uri), &st, NULL))
         return DOES_NOT_FIT;
     relation = ebb__zone_relate(&o->zone, ebb_buf_cstr(&o->uri));
     return relation == EBB_ZONE_APART ? 0 : DOES_NOT_FIT;
+}
+
+/* Every reachable name of the table alone, as its metadata has it now. */
+static int each_name(const struct ebb_planning *p, ebb_reach_cb *cb, void *data, struct ebb_err *err)
+{
+    const struct ebb_protect_options *protect = &p->options->protect;
+    struct ebb_reach_options options = {protect->keep_deleted_entries};
+    struct ebb_reach_reader *reader = NULL;
+    int rc = ebb_reach_reader_new(p->site, &options, &reader, err);
+
+    if (!rc)
+        rc = ebb_reach_reader_walk(reader, ebb_protect_table(p->protect), &protect->read_also, cb, data, NULL, err);
+    ebb_reach_reader_free(reader);
+    return rc;
 }
 
 int ebb__plan_is_mismatch(const struct ebb_planning *p, bool *out, struct ebb_err *err)
@@ -62,7 +65,7 @@ int ebb__plan_is_mismatch(const struct ebb_planning *p, bool *out, struct ebb_er
     if (!rc && !o.zone.real[0])
         rc = DOES_NOT_FIT;
     if (!rc)
-        rc = ebb__plan_each_name(p, on_name, &o, err);
+        rc = each_name(p, on_name, &o, err);
     ebb__zone_fini(&o.zone);
     ebb_buf_fini(&o.uri);
     *out = rc == DOES_NOT_FIT;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/sha.h>
@@ -68,7 +69,11 @@ static int on_candidate(void *data, const struct ebb_plan_candidate *c, struct e
     struct ebb_str fold;
     enum ebb_judged verdict;
     size_t from = w->out.len;
-    int rc = ebb_protect_judge(p->protect, c->path, &verdict, err);
+    int rc;
+
+    if (c->mtime_ns / 1000000 >= p->cutoff_ms)
+        return 0; /* a row of an inventory, counted as too young already */
+    rc = ebb_protect_judge(p->protect, c->path, &verdict, err);
 
     if (rc)
         return rc;
@@ -310,6 +315,29 @@ static int write_file(struct ebb_planning *p, const struct ebb_protect_options *
         unlink(w.temporary);
     ebb_buf_fini(&w.out);
     ebb_buf_fini(&temporary);
+    return rc;
+}
+
+/* A plan may be made anew; any other file is not replaced. */
+int ebb__plan_check_output(const struct ebb_planning *p, struct ebb_err *err)
+{
+    static const struct ebb_str BEGIN = {"{\"ebb_plan\":", 12};
+    char head[12];
+    struct stat st;
+    ssize_t n = 0;
+    int fd, rc;
+
+    if (!p->options->output || stat(p->options->output, &st))
+        return 0;
+    fd = S_ISREG(st.st_mode) ? open(p->options->output, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        n = read(fd, head, sizeof head);
+        close(fd);
+    }
+    if (S_ISREG(st.st_mode) && (st.st_size == 0 || (n == (ssize_t)BEGIN.n && !memcmp(head, BEGIN.p, BEGIN.n))))
+        return 0;
+    rc = ebb_err_set(err, EBB_EEXIST, "%s: exists and is not a plan: not replaced", p->options->output);
+    ebb_err_hint(err, "give -o another name, or remove that file first");
     return rc;
 }
 

@@ -132,6 +132,7 @@ static int build(struct ebb_protect *p, struct ebb_err *err)
         return rc;
     p->alias.exclude = &p->options->exclude;
     p->alias.is_unwalked = p->options->is_unwalked;
+    p->alias.is_prefix_strict = p->options->mismatch == EBB_MISMATCH_DELETE;
     ebb__owners_init(&p->owners, p->site, p->options, &p->zone, add_other, p);
     ebb_reach_set_reserve(p->own, expected_names(p->table->metadata));
     rc = ebb_reach_reader_walk(p->reader, p->table, &p->options->read_also, add_own, p, &p->stats, err);

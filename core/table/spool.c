@@ -90,17 +90,21 @@ static void unpack(const char *at, struct ebb_plan_candidate *out)
     out->near_name = (struct ebb_str){at + h.path_n + h.id_n, h.near_n};
 }
 
-static struct ebb_str path_at(const char *chunk, size_t offset)
+/* By path; of equal paths the newest first. */
+static int order(const struct ebb_plan_candidate *a, const struct ebb_plan_candidate *b)
 {
-    struct ebb_plan_candidate c;
+    int c = ebb_str_compare(a->path, b->path);
 
-    unpack(chunk + offset, &c);
-    return c.path;
+    return c ? c : a->mtime_ns < b->mtime_ns ? 1 : -(a->mtime_ns > b->mtime_ns);
 }
 
 static int compare(const void *a, const void *b, void *chunk)
 {
-    return ebb_str_compare(path_at(chunk, *(const size_t *)a), path_at(chunk, *(const size_t *)b));
+    struct ebb_plan_candidate x, y;
+
+    unpack((const char *)chunk + *(const size_t *)a, &x);
+    unpack((const char *)chunk + *(const size_t *)b, &y);
+    return order(&x, &y);
 }
 
 static int open_file(struct ebb_spool *s, struct ebb_err *err)
@@ -293,7 +297,7 @@ static bool is_less(const struct ebb_spool *s, size_t a, size_t b)
 {
     if (s->runs[a].is_over || s->runs[b].is_over)
         return !s->runs[a].is_over;
-    return ebb_str_compare(s->runs[a].now.path, s->runs[b].now.path) < 0;
+    return order(&s->runs[a].now, &s->runs[b].now) < 0;
 }
 
 static void sift(const struct ebb_spool *s, size_t *heap, size_t count, size_t at)

@@ -14,7 +14,7 @@ int ebb__spool_new(const char *dir, struct ebb_spool **out, struct ebb_err *err)
 void ebb__spool_free(struct ebb_spool *spool);
 int ebb__spool_add(struct ebb_spool *spool, const struct ebb_plan_candidate *candidate, struct ebb_err *err);
 typedef int ebb_spool_cb(void *data, const struct ebb_plan_candidate *candidate, struct ebb_err *err);
-/* All candidates in ascending byte order of their paths, each path once. Once only. */
+/* All candidates in ascending byte order of their paths, each path once, with the newest of its times. Once only. */
 int ebb__spool_each(struct ebb_spool *spool, ebb_spool_cb *cb, void *data, struct ebb_err *err);
 
 #endif
