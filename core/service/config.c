@@ -371,10 +371,10 @@ int ebb_config_load(const char *file, struct ebb_config **out, struct ebb_err *e
         rc = ebb_err_nomem(err);
     if (!rc)
         rc = base_folder(&r, file, err);
-    if (rc == -EBB_ENOENT)
-        rc = ebb_err_as(err, EBB_ECONFIG, "configuration");
     if (!rc)
         rc = ebb_data_load(file, lookup_env, NULL, &r.c->root, err);
+    if (rc == -(int)EBB_ENOENT)
+        rc = ebb_err_as(err, EBB_ECONFIG, "configuration");
     if (!rc)
         rc = read_root(&r, err);
     ebb_buf_fini(&r.base);
