@@ -12,8 +12,8 @@ def path_of(candidate):
     return candidate["path"].encode("utf-8")
 
 
-def rewrite(source, target, header=None, candidates=None, summary=None):
-    """Each of the three is called with what it may change in place."""
+def rewrite(source, target, header=None, candidates=None):
+    """Both are called with what it may change in place."""
     with open(source, "rb") as f:
         lines = [json.loads(line) for line in f.read().splitlines()]
     body = lines[1:-1]
@@ -21,8 +21,6 @@ def rewrite(source, target, header=None, candidates=None, summary=None):
         header(lines[0])
     if candidates:
         candidates(body)
-    if summary:
-        summary(lines[-1])
     lines[-1].update(candidates=len(body), candidate_bytes=sum(line["size"] for line in body))
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [lines[0]] + body)
     lines[-1]["sha256"] = hashlib.sha256(text.encode("ascii")).hexdigest()

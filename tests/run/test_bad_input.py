@@ -32,6 +32,7 @@ class BadInput(unittest.TestCase):
         self.top = scratch("ebb-bad-")
         self.addCleanup(shutil.rmtree, self.top, True)
         self.table = SmallTable(os.path.join(self.top, "t"))
+        self.serial = 0
 
     # ---- assertions ----
 
@@ -143,7 +144,7 @@ class BadInput(unittest.TestCase):
                 at, bit = chance.randrange(os.path.getsize(path)), 1 << chance.randrange(8)
                 with self.subTest(kind=kind, path=path, at=at, bit=bit):
                     done = self.with_bytes(path, lambda b, a=at, x=bit: b[:a] + bytes([b[a] ^ x]) + b[a + 1 :], self.table.plan)
-                    self.assertIn(done.status, (0, 2), done.err)
+                    self.assertIn(done.status, (0, 2, 3), done.err)
                     if done.status:
                         self.assertTrue(done.error().get("code") or done.json()["status"] == "held", done.err)
                         continue
@@ -177,10 +178,23 @@ class BadInput(unittest.TestCase):
 
     # ---- plans that say what is not so, with a right sum ----
 
-    def altered(self, header=None, candidates=None, summary=None):
+    def altered(self, header=None, candidates=None):
+        """A plan of that content which the store has not seen; known ids are compared with what was planned."""
         path = os.path.join(self.top, "altered.plan")
-        plan_file.rewrite(self.table.planned(), path, header, candidates, summary)
+
+        def change(h):
+            h["id"] = h["id"][:-6] + "%06d" % self.serial
+            if header:
+                header(h)
+
+        self.serial += 1
+        plan_file.rewrite(self.table.planned(), path, change, candidates)
         return path
+
+    def test_plan_of_a_known_id(self):
+        path = os.path.join(self.top, "altered.plan")
+        plan_file.rewrite(self.table.planned(), path, candidates=lambda lines: lines.pop())
+        self.assert_refused(("apply", path, "--yes"), 2, "plan.unreadable")
 
     def test_plan_with_a_path_that_leads_out(self):
         victim = os.path.join(self.table.top, "victim")
