@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import time
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "preload.c")
 
@@ -29,3 +30,14 @@ def read_counts(path):
         words = f.read().split()
     os.unlink(path)
     return {words[i]: int(words[i + 1]) for i in range(0, len(words), 2)}
+
+
+def wait_until_stopped(pid, seconds=60):
+    """Wait for a process with a fault of mode "stop" to get there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as f:
+            if f.read().rsplit(") ", 1)[1].startswith("T"):
+                return True
+        time.sleep(0.01)
+    return False

@@ -635,7 +635,7 @@ class BadInput(unittest.TestCase):
         env = {**os.environ, **preload.fault(preload.build(self.top), "renameat2", 3, 0, "stop")}
         process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
-            self.assertTrue(wait_for(lambda: is_stopped(process.pid)))
+            self.assertTrue(preload.wait_until_stopped(process.pid))
             run = self.table.runs()[-1][0]
             for args in (("apply", second, "--yes"), ("apply", "--resume", run, "--yes"), ("restore", run)):
                 done = self.table.ebb(*args, "--json")
@@ -931,20 +931,6 @@ class BadInput(unittest.TestCase):
         done = program.run(["tables"], config + ".no", os.path.join(self.top, "s"))
         self.assertEqual(64, done.status, done.err)
         self.assert_clear(done)
-
-
-def wait_for(what, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if what():
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def is_stopped(pid):
-    with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as f:
-        return f.read().rsplit(") ", 1)[1].startswith("T")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ WRITER = os.path.join(program.ROOT, "tests", "fault", "writer.py")
 NAME = "ns.events"
 OLD_S = 15 * 24 * 3600
 OPERATIONS = 8
+PURGE_S = 4  # in life a week: longer than any commit takes
 # How a command may end while others write: done, refused (the table changed under its eyes), partly done.
 ENDS = (0, 2, 3)
 # Reasons that have nothing to do with a table that changes.
@@ -105,22 +106,22 @@ class ConcurrencyTest(unittest.TestCase):
         self.count("files skipped", len(result["skipped"]))
         self.count("files failed", len(result["failed"]))
         if result["moved"]:
-            self.runs.append(result["run"])
+            self.runs.append((result["run"], time.monotonic()))
 
     def step(self):
         self.plant()
         self.clean()
         if self.runs and self.random.random() < 0.3:
-            run = self.runs.pop(self.random.randrange(len(self.runs)))
-            if self.random.random() < 0.6:
+            run, ended = self.runs.pop(self.random.randrange(len(self.runs)))
+            if self.random.random() < 0.6 or time.monotonic() < ended + PURGE_S + 1:
                 done = self.ebb("restore", run)
                 self.count("files restored", done.json()["restored"])
                 self.count("conflicts", len(done.json()["conflicts"]))
             else:
-                done = self.ebb("purge", run, "--older-than", "0d")
+                done = self.ebb("purge", run, "--older-than", "%ds" % PURGE_S)
                 self.count("files purged", done.json()["deleted"] if done.out.strip() else 0)
                 if done.status:
-                    self.runs.append(run)
+                    self.runs.append((run, ended))
 
     # ---- the table ----
 

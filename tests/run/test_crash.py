@@ -11,6 +11,8 @@ import os
 import queue
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -453,16 +455,38 @@ class CrashTest(unittest.TestCase):
 
     # ---- more than a batch ----
 
-    def test_many(self):
-        def make():
-            table = self.fresh()
-            for i in range(MANY - len(table.orphans)):
-                table.plant(b"data/many=%d/orphan-%04d.parquet" % (i % 7, i), b"%d" % i)
-            table.original = table.tree()
-            table.folders = table.dirs()
-            return table
+    def many(self):
+        table = self.fresh()
+        for i in range(MANY - len(table.orphans)):
+            table.plant(b"data/many=%d/orphan-%04d.parquet" % (i % 7, i), b"%d" % i)
+        table.original = table.tree()
+        table.folders = table.dirs()
+        return table
 
-        table = make()
+    def test_interrupted(self):
+        """SIGTERM and SIGINT in the middle of a batch: it comes to its end or is put back, and the run can be gone on with."""
+        library = preload.build(self.top)
+        for number, at in ((signal.SIGTERM, 500), (signal.SIGINT, 10), (signal.SIGTERM, MANY - 5)):
+            with self.subTest(signal=number, at=at):
+                table = self.many()
+                plan = table.planned()
+                words = [program.path(), "apply", plan, "--yes", "--json", "--config", table.config, "--state", os.path.join(table.top, "state")]
+                env = {**os.environ, **preload.fault(library, "renameat2", at, 0, "stop")}
+                process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertTrue(preload.wait_until_stopped(process.pid))
+                process.send_signal(number)
+                process.send_signal(signal.SIGCONT)
+                _, err = process.communicate(timeout=120)
+                self.assertEqual(5, process.returncode, err)
+                run, status = table.runs()[-1]
+                self.assertEqual("interrupted", status)
+                self.assertIn(run.encode(), err)
+                self.assertFalse(os.path.exists(table.lock()))
+                self.assertEqual([], table.lost())
+                self.end_and_undo(table, plan, (0, 3))
+
+    def test_many(self):
+        table = self.many()
         plan = table.planned()
         names = steps_of(table, lambda env: table.apply(plan, env=env))
         print("apply of %d: %d steps" % (MANY, len(names)))
@@ -475,7 +499,7 @@ class CrashTest(unittest.TestCase):
             plan = self.apply_and_crash(table, number)
             self.end_and_undo(table, plan)
 
-        self.each("apply of %d" % MANY, sorted(numbers), step, make)
+        self.each("apply of %d" % MANY, sorted(numbers), step, self.many)
 
 
 class Zz(unittest.TestCase):
