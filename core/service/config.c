@@ -21,10 +21,12 @@ static int fail(const struct reader *r, struct ebb_err *err, const char *key, co
     return ebb_err_set(err, EBB_ECONFIG, "%s: %s: %s", r->c->file, key, why);
 }
 
-static int unknown(const struct reader *r, struct ebb_err *err, const char *where, const char *key, const char *const *keys, size_t count)
+static int unknown(const struct reader *r, struct ebb_err *err, const char *where, const char *key,
+                   const char *const *keys, size_t count)
 {
     const char *nearest = ebb_text_nearest(key, keys, count);
-    int rc = ebb_err_set(err, EBB_ECONFIG_UNKNOWN_KEY, "%s: %s%s%s: unknown key", r->c->file, where, where[0] ? "." : "", key);
+    int rc = ebb_err_set(err, EBB_ECONFIG_UNKNOWN_KEY, "%s: %s%s%s: unknown key", r->c->file, where,
+                         where[0] ? "." : "", key);
 
     if (nearest)
         ebb_err_hint(err, "did you mean %s?", nearest);
@@ -32,8 +34,8 @@ static int unknown(const struct reader *r, struct ebb_err *err, const char *wher
 }
 
 /* Every key of a map must be one of these. */
-static int check_keys(const struct reader *r, const struct ebb_value *map, const char *where, const char *const *keys, size_t count,
-                      struct ebb_err *err)
+static int check_keys(const struct reader *r, const struct ebb_value *map, const char *where, const char *const *keys,
+                      size_t count, struct ebb_err *err)
 {
     if (ebb_value_get_kind(map) != EBB_VALUE_MAP)
         return fail(r, err, where[0] ? where : "the file", "a table with named keys is wanted");
@@ -72,8 +74,8 @@ static int check_clean_keys(const struct reader *r, const struct ebb_value *map,
     return 0;
 }
 
-static int take_text(const struct reader *r, const struct ebb_value *map, const char *where, const char *key, bool required, char **out,
-                     struct ebb_err *err)
+static int take_text(const struct reader *r, const struct ebb_value *map, const char *where, const char *key,
+                     bool required, char **out, struct ebb_err *err)
 {
     const struct ebb_value *v = ebb_value_get(map, key);
     const char *text = clean_text(v);
@@ -99,7 +101,8 @@ static int absolute(const struct reader *r, char **path, struct ebb_err *err)
     return *path ? 0 : ebb_err_nomem(err);
 }
 
-static int take_bool(const struct reader *r, const struct ebb_value *map, const char *where, const char *key, bool *out, struct ebb_err *err)
+static int take_bool(const struct reader *r, const struct ebb_value *map, const char *where, const char *key, bool *out,
+                     struct ebb_err *err)
 {
     const struct ebb_value *v = ebb_value_get(map, key);
 
@@ -119,8 +122,8 @@ static int check_type(const struct reader *r, const struct ebb_value *v, const c
 
     for (size_t i = 0; type && i < sizeof UNBUILT / sizeof UNBUILT[0]; i++)
         if (!strcmp(type, UNBUILT[i]))
-            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: type %s is not part of this version of ebb (%s)", r->c->file, where, type,
-                               EBB_VERSION);
+            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: type %s is not part of this version of ebb (%s)",
+                               r->c->file, where, type, EBB_VERSION);
     return 0;
 }
 
@@ -219,12 +222,14 @@ static int read_mode(const struct reader *r, const struct ebb_value *v, enum ebb
     return fail(r, err, "bind.mode", "observe, approve or enforce is wanted");
 }
 
-static int read_texts(const struct reader *r, const struct ebb_value *list, const char *key, struct ebb_strs *out, struct ebb_err *err)
+static int read_texts(const struct reader *r, const struct ebb_value *list, const char *key, struct ebb_strs *out,
+                      struct ebb_err *err)
 {
     int rc = 0;
 
     if (list && ebb_value_get_kind(list) != EBB_VALUE_LIST)
-        return fail(r, err, key, "a list of texts, not empty, is wanted"); /* {} is a map: "no table" would read as "any" */
+        return fail(r, err, key,
+                    "a list of texts, not empty, is wanted"); /* {} is a map: "no table" would read as "any" */
     for (size_t i = 0; !rc && i < ebb_value_get_count(list); i++) {
         const char *text = clean_text(ebb_value_get_at(list, i));
 
@@ -235,7 +240,8 @@ static int read_texts(const struct reader *r, const struct ebb_value *list, cons
 
 static int read_binding(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
-    static const char *const KEYS[] = {"policy", "tables", "mode", "params", "allow_below_floor", "allow_override_quiet"};
+    static const char *const KEYS[] = {
+        "policy", "tables", "mode", "params", "allow_below_floor", "allow_override_quiet"};
     struct ebb_binding *b = &r->c->bindings[r->c->binding_count++];
     int rc = check_keys(r, v, "bind", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
@@ -312,13 +318,15 @@ static int read_unbuilt(const struct reader *r, const struct ebb_value *root, st
 
     for (size_t i = 0; i < sizeof SECTIONS / sizeof SECTIONS[0]; i++)
         if (ebb_value_get(root, SECTIONS[i]))
-            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: not part of this version of ebb (%s)", r->c->file, SECTIONS[i], EBB_VERSION);
+            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: not part of this version of ebb (%s)", r->c->file,
+                               SECTIONS[i], EBB_VERSION);
     return 0;
 }
 
 static int read_root(struct reader *r, struct ebb_err *err)
 {
-    static const char *const KEYS[] = {"catalogs", "locations", "policies", "bind", "tables", "flags", "storage", "serve", "engines"};
+    static const char *const KEYS[] = {"catalogs", "locations", "policies", "bind",   "tables",
+                                       "flags",    "storage",   "serve",    "engines"};
     const struct ebb_value *root = r->c->root;
     int rc = check_keys(r, root, "", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
@@ -430,6 +438,14 @@ void ebb_config_free(struct ebb_config *c)
     free(c->file);
     ebb_value_free(c->root);
     free(c);
+}
+
+bool ebb_config_has_catalog(const struct ebb_config *c, const char *name)
+{
+    for (size_t i = 0; i < c->catalog_count; i++)
+        if (!strcmp(c->catalogs[i].name, name))
+            return true;
+    return false;
 }
 
 bool ebb_config_allows_below_floor(const struct ebb_config *c, const char *table)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Configuration: `ebb.lua`, one table of plain data (design: command line, Configuration). Evaluated in the header sandbox, checked by a closed
- * schema. Relative paths in it are meant from the file's folder. Immutable once loaded.
+ * Configuration: `ebb.lua`, one table of plain data (docs/configuration.md). Evaluated in the header sandbox, checked
+ * by a closed schema. Relative paths in it are meant from the file's folder. Immutable once loaded.
  */
 #ifndef EBB_SERVICE_CONFIG_H
 #define EBB_SERVICE_CONFIG_H
@@ -11,7 +11,7 @@
 enum ebb_bind_mode { EBB_BIND_OBSERVE, EBB_BIND_APPROVE, EBB_BIND_ENFORCE };
 
 struct ebb_binding {
-    char *policy;          /* name of a policy */
+    char *policy;           /* name of a policy */
     struct ebb_strs tables; /* globs; empty: what the policy's target says */
     enum ebb_bind_mode mode;
     const struct ebb_value *params; /* overrides, or NULL; owned by the configuration */
@@ -27,23 +27,26 @@ struct ebb_config {
     char *file; /* NULL: no file, defaults */
     struct ebb_config_catalog *catalogs;
     size_t catalog_count;
-    struct ebb_strs maps;     /* "FROM=TO", TO absolute */
-    char *policies;           /* folder, absolute; NULL none */
+    struct ebb_strs maps; /* "FROM=TO", TO absolute */
+    char *policies;       /* folder, absolute; NULL none */
     struct ebb_binding *bindings;
     size_t binding_count;
-    struct ebb_strs below_floor; /* table globs that may go below the floor (tables = { glob = { allow_below_floor = true } }) */
+    struct ebb_strs
+        below_floor; /* table globs that may go below the floor (tables = { glob = { allow_below_floor = true } }) */
     const struct ebb_value *flags; /* site flags for quiet windows, or NULL */
-    struct ebb_value *root;   /* the whole, for show; owned */
+    struct ebb_value *root;        /* the whole, for show; owned */
 };
 
-/* Load a file. EBB_ECONFIG_SYNTAX, EBB_ECONFIG_UNKNOWN_KEY (with a suggestion), EBB_ECONFIG, EBB_EUNSUPPORTED (a section that this version does not
- * have), EBB_ENOENT. */
+/* Load a file. EBB_ECONFIG_SYNTAX, EBB_ECONFIG_UNKNOWN_KEY (with a suggestion), EBB_ECONFIG, EBB_EUNSUPPORTED (a
+ * section that this version does not have), EBB_ENOENT. */
 int ebb_config_load(const char *file, struct ebb_config **out, struct ebb_err *err);
 /* Without a file: no catalogs, no policies. */
 int ebb_config_empty(struct ebb_config **out, struct ebb_err *err);
-/* The file to load when none was named: ./ebb.lua, $XDG_CONFIG_HOME/ebb/ebb.lua (or ~/.config), /etc/ebb/ebb.lua; "" when none exists. */
+/* The file to load when none was named: ./ebb.lua, $XDG_CONFIG_HOME/ebb/ebb.lua (or ~/.config), /etc/ebb/ebb.lua; ""
+ * when none exists. */
 void ebb_config_find(struct ebb_buf *out);
 void ebb_config_free(struct ebb_config *config);
+bool ebb_config_has_catalog(const struct ebb_config *config, const char *name);
 /* Whether a table (dotted name) may go below the floor. */
 bool ebb_config_allows_below_floor(const struct ebb_config *config, const char *table);
 

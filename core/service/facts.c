@@ -81,7 +81,8 @@ static size_t first_with_summary(const struct ebb_snapshot *const *sorted, size_
     return count;
 }
 
-static int put_snapshots(struct ebb_value *table, struct ebb_value *events, const struct ebb_metadata *m, struct ebb_err *err)
+static int put_snapshots(struct ebb_value *table, struct ebb_value *events, const struct ebb_metadata *m,
+                         struct ebb_err *err)
 {
     struct ebb_value *list = ebb_value_put_list(table, "snapshots");
     const struct ebb_snapshot **sorted = calloc(m->snapshot_count + 1, sizeof *sorted);
@@ -120,7 +121,8 @@ static bool read_counter(const struct ebb_snapshot *s, const char *counter, int6
     int64_t n = 0;
 
     for (const char *p = text; p && *p; p++)
-        if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) || __builtin_add_overflow(n, (int64_t)(*p - '0'), &n))
+        if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) ||
+            __builtin_add_overflow(n, (int64_t)(*p - '0'), &n))
             return false;
     *out = n;
     return text && *text;
@@ -164,7 +166,8 @@ static int on_last_plan(void *data, const struct ebb_record *record, struct ebb_
     return 0;
 }
 
-static int put_stats(const struct ebb_site *site, struct ebb_value *table, const struct ebb_metadata *m, int64_t now_ms, struct ebb_err *err)
+static int put_stats(const struct ebb_site *site, struct ebb_value *table, const struct ebb_metadata *m, int64_t now_ms,
+                     struct ebb_err *err)
 {
     struct ebb_value *stats = ebb_value_put_map(table, "stats");
     const struct ebb_snapshot *s = m->has_current_snapshot ? ebb_metadata_snapshot(m, m->current_snapshot_id) : NULL;
@@ -211,7 +214,8 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
 }
 
 /* The latest runs, oldest first. */
-static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const char *policy, const char *uuid, struct ebb_err *err)
+static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const char *policy, const char *uuid,
+                    struct ebb_err *err)
 {
     struct ebb_record_filter filter = {NULL, uuid, policy, NULL, NULL, 0, true, FACT_RUNS};
     struct ebb_value *newest_first, *runs;
@@ -289,8 +293,8 @@ static void put_identity(struct ebb_value *v, const struct ebb_table *t)
     ebb_value_put_int(v, "format_version", t->metadata->format_version);
 }
 
-int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_facts_options *o, int64_t now_ms,
-                  struct ebb_value **out, struct ebb_err *err)
+int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_facts_options *o,
+                  int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_value *facts = ebb_value_new_map(NULL);
     struct ebb_value *table = ebb_value_put_map(facts, "table");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface on top of the workspace. Maps of a plan or run are looked up before storage is made, as the command line does.
+ * The public interface on top of the workspace. Maps of a plan or run are looked up before storage is made, as the
+ * command line does.
  */
 #include "ebb.h"
 
@@ -78,9 +79,9 @@ static int tell(int rc, const struct ebb_err *from, struct ebb_host_error *to)
     if (!rc || !to)
         return rc;
     memset(to, 0, sizeof *to);
-    to->exit_status = ebb_error_exit((enum ebb_error)-rc);
+    to->exit_status = ebb_error_exit((enum ebb_error) - rc);
     to->retryable = from->retryable;
-    snprintf(to->code, sizeof to->code, "%s", ebb_error_code((enum ebb_error)-rc));
+    snprintf(to->code, sizeof to->code, "%s", ebb_error_code((enum ebb_error) - rc));
     put_printable(to->message, sizeof to->message, from->message);
     put_printable(to->hint, sizeof to->hint, from->hint);
     return rc;
@@ -240,7 +241,8 @@ int ebb_host_load_policies(struct ebb_host *host, const char *path, char **manif
 
 /* ---- one call each ---- */
 
-int ebb_host_decide(struct ebb_host *host, const char *policy, const char *table, char **record, struct ebb_host_error *err)
+int ebb_host_decide(struct ebb_host *host, const char *policy, const char *table, char **record,
+                    struct ebb_host_error *err)
 {
     struct ebb_decide_options options = {policy, table, NULL};
     struct ebb_decision *decision = NULL;
@@ -271,7 +273,8 @@ static int give(struct ebb_buf *json, char **out, int rc, struct ebb_err *err)
     return rc;
 }
 
-int ebb_host_plan(struct ebb_host *host, const char *table, const char *older_than, double max_share, char **plan, struct ebb_host_error *err)
+int ebb_host_plan(struct ebb_host *host, const char *table, const char *older_than, double max_share, char **plan,
+                  struct ebb_host_error *err)
 {
     struct ebb_plan_options options;
     struct ebb_plan_result result;
@@ -288,7 +291,8 @@ int ebb_host_plan(struct ebb_host *host, const char *table, const char *older_th
     options.older_than = older_than;
     options.max_share = max_share;
     ebb_buf_init(&json, (size_t)1 << 20);
-    rc = max_share >= 0 && max_share <= 1 ? 0 : ebb_err_set(&why, EBB_EUSAGE, "max_share: a number from 0 to 1 is wanted");
+    rc = max_share >= 0 && max_share <= 1 ? 0
+                                          : ebb_err_set(&why, EBB_EUSAGE, "max_share: a number from 0 to 1 is wanted");
     if (!rc)
         rc = enter(host, NULL, NULL, &ws, &why);
     if (!rc) {
@@ -297,7 +301,8 @@ int ebb_host_plan(struct ebb_host *host, const char *table, const char *older_th
     }
     if (!rc) {
         ebb_jsonw_init(&w, &json);
-        ebb_plan_json(&w, result.id, result.file, result.table, result.uuid, result.location, result.cutoff_ms, &result.summary);
+        ebb_plan_json(&w, result.id, result.file, result.table, result.uuid, result.location, result.cutoff_ms,
+                      &result.summary);
         rc = give(&json, plan, rc, &why);
     }
     ebb_plan_result_fini(&result);
@@ -407,7 +412,8 @@ static void on_report(void *data, const struct ebb_pass_report *r)
     ebb_buf_fini(&json);
 }
 
-int ebb_host_run(struct ebb_host *host, bool dry_run, ebb_host_report_cb *report, void *data, struct ebb_host_error *err)
+int ebb_host_run(struct ebb_host *host, bool dry_run, ebb_host_report_cb *report, void *data,
+                 struct ebb_host_error *err)
 {
     struct reporting to = {report, data};
     struct ebb_pass_options options = {NULL, NULL, dry_run, host->scripts_dir, report ? on_report : NULL, &to};

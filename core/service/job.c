@@ -209,7 +209,8 @@ static int read_action_options(const struct ebb_value *options, struct ebb_plan_
     return rc ? rc : read_equals(ebb_value_get(options, "equal_authorities"), &o->protect.equal_authorities, err);
 }
 
-static int fill_plan_options(const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_plan_options *o, struct ebb_err *err)
+static int fill_plan_options(const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_plan_options *o,
+                             struct ebb_err *err)
 {
     ebb_plan_options_init(o);
     o->older_than = job->older_than; /* NULL: the default of 3 days */
@@ -233,7 +234,8 @@ static int refuse_held(const struct ebb_plan_result *plan, struct ebb_err *err)
     return rc;
 }
 
-static int apply_plan(struct ebb_workspace *ws, const struct ebb_job_origin *origin, struct ebb_job_result *result, struct ebb_err *err)
+static int apply_plan(struct ebb_workspace *ws, const struct ebb_job_origin *origin, struct ebb_job_result *result,
+                      struct ebb_err *err)
 {
     struct ebb_apply_options o;
     int rc;
@@ -253,13 +255,26 @@ static int run_planned(struct ebb_workspace *ws, const struct ebb_job *job, cons
     if (job->dry_run || origin->plan_only)
         return 0;
     if (origin->needs_full && strcmp(result->plan.ownership, "full"))
-        return ebb_err_set(err, EBB_EOWNERSHIP, "%s: ownership is %s: an enforced policy acts only when all tables of the catalogs could be read",
-                           result->plan.table, result->plan.ownership);
+        return ebb_err_set(
+            err, EBB_EOWNERSHIP,
+            "%s: ownership is %s: an enforced policy acts only when all tables of the catalogs could be read",
+            result->plan.table, result->plan.ownership);
     return apply_plan(ws, origin, result, err);
 }
 
-int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_job_result *result,
-                struct ebb_err *err)
+/* A job names a table of a catalog, never a path: what looks like one would be opened as one. */
+static int check_name(const struct ebb_workspace *ws, const struct ebb_job *job, struct ebb_err *err)
+{
+    if (!ebb_config_has_catalog(ebb_workspace_config(ws), job->catalog))
+        return ebb_err_set(err, EBB_ECATALOG_UNKNOWN, "--catalog %s: is not configured", job->catalog);
+    if (strpbrk(job->name, "/:"))
+        return ebb_err_set(err, EBB_EUSAGE, "--table %s: a name without '/' and ':' is wanted",
+                           job->name + strlen(job->catalog) + 1);
+    return 0;
+}
+
+int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
+                struct ebb_job_result *result, struct ebb_err *err)
 {
     struct ebb_job_origin none;
     struct ebb_site *site = ebb_workspace_site(ws);
@@ -271,10 +286,15 @@ int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struc
     memset(result, 0, sizeof *result);
     origin = origin ? origin : &none;
     if (job->engine != EBB_JOB_NATIVE)
-        return ebb_err_set(err, EBB_EUNSUPPORTED, "--engine %s: this version of ebb runs jobs natively only; ebb sql prints the statement",
+        return ebb_err_set(err, EBB_EUNSUPPORTED,
+                           "--engine %s: this version of ebb runs jobs natively only; ebb sql prints the statement",
                            job->engine == EBB_JOB_SPARK ? "spark" : "trino");
+    rc = check_name(ws, job, err);
+    if (rc)
+        return rc;
     rc = fill_plan_options(job, origin, &o, err);
-    site->allow_below_floor = allowed || origin->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(ws), job->name);
+    site->allow_below_floor =
+        allowed || origin->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(ws), job->name);
     if (!rc)
         rc = ebb_plan_make(site, job->name, &o, &result->plan, err);
     if (!rc)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The job remove-orphan-files: what an adapter makes and a job template runs. Its arguments are text; everything is validated here again, whatever was
- * checked before, since a job can be submitted without any policy. Runs natively: plan, then (unless dry) apply.
+ * The job remove-orphan-files: what an adapter makes and a job template runs. Its arguments are text; everything is
+ * validated here again, whatever was checked before, since a job can be submitted without any policy. Runs natively:
+ * plan, then (unless dry) apply.
  */
 #ifndef EBB_SERVICE_JOB_H
 #define EBB_SERVICE_JOB_H
@@ -22,13 +23,13 @@ struct ebb_job_args {
 
 enum ebb_job_engine { EBB_JOB_NATIVE, EBB_JOB_SPARK, EBB_JOB_TRINO };
 struct ebb_job {
-    char *name;             /* "catalog.schema.table" */
+    char *name; /* "catalog.schema.table" */
     char *catalog;
-    struct ebb_strs parts;  /* schema levels and table */
+    struct ebb_strs parts; /* schema levels and table */
     bool has_older_than;
     int64_t older_than_ms;
-    char *older_than;       /* normal form, ISO */
-    char *location;         /* NULL none */
+    char *older_than; /* normal form, ISO */
+    char *location;   /* NULL none */
     bool dry_run;
     enum ebb_job_engine engine;
 };
@@ -39,10 +40,11 @@ void ebb_job_fini(struct ebb_job *job);
 /* What a policy adds to a job. Zeroed: nothing. */
 struct ebb_job_origin {
     const char *policy, *decision, *policy_json;
-    const struct ebb_value *options; /* of the action: prefix_mismatch, keep, equal_schemes, equal_authorities; or NULL */
+    const struct ebb_value
+        *options; /* of the action: prefix_mismatch, keep, equal_schemes, equal_authorities; or NULL */
     struct ebb_fuses fuses;
-    bool plan_only;      /* mode approve: the plan waits for a person */
-    bool needs_full;     /* an enforced policy acts only with ownership "full" */
+    bool plan_only;  /* mode approve: the plan waits for a person */
+    bool needs_full; /* an enforced policy acts only with ownership "full" */
     bool allow_below_floor;
 };
 struct ebb_job_result {
@@ -51,12 +53,14 @@ struct ebb_job_result {
     bool was_applied;
 };
 void ebb_job_result_fini(struct ebb_job_result *result);
-/* Plan and, unless dry or plan_only, apply. A held plan is EBB_EFUSE (the plan is in result). Errors of plan and apply. */
-int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin, struct ebb_job_result *result,
-                struct ebb_err *err);
+/* Plan and, unless dry or plan_only, apply. The catalog must be configured (EBB_ECATALOG_UNKNOWN). A held plan is
+ * EBB_EFUSE (the plan is in result). Errors of plan and apply. */
+int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
+                struct ebb_job_result *result, struct ebb_err *err);
 
-/* Append the statement for Spark or Trino. The table is loaded through its configured catalog and location, gc.enabled and the floor are checked as natively; when the
- * catalog is not configured a location is refused (EBB_ECATALOG_UNKNOWN). Trino has neither dry run nor location: EBB_EUNSUPPORTED. */
+/* Append the statement for Spark or Trino. The table is loaded through its configured catalog and location, gc.enabled
+ * and the floor are checked as natively; when the catalog is not configured a location is refused
+ * (EBB_ECATALOG_UNKNOWN). Trino has neither dry run nor location: EBB_EUNSUPPORTED. */
 int ebb_job_sql(struct ebb_workspace *ws, const struct ebb_job *job, struct ebb_buf *out, struct ebb_err *err);
 
 #endif

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The statement an engine would get. Spark and Trino delete for good, so the floor is theirs and ours: never less than 24 h.
+ * The statement an engine would get. Spark and Trino delete for good, so the floor is theirs and ours: never less than
+ * 24 h.
  */
 #include <stdlib.h>
 
 #include "service/job.h"
-
-static bool is_configured(const struct ebb_config *c, const char *catalog)
-{
-    for (size_t i = 0; i < c->catalog_count; i++)
-        if (!strcmp(c->catalogs[i].name, catalog))
-            return true;
-    return false;
-}
 
 static int check_location(const struct ebb_table *t, const char *location, struct ebb_err *err)
 {
@@ -20,9 +13,10 @@ static int check_location(const struct ebb_table *t, const char *location, struc
 
     if (!location)
         return 0;
-    if (strstr(location, "..") || ebb_location_contains(t->metadata->location, location, NULL, &inside, NULL) || !inside)
-        return ebb_err_set(err, EBB_EOUTSIDE, "--location %s: does not lie inside %s, the location of %s", location, t->metadata->location,
-                           t->label);
+    if (strstr(location, "..") || ebb_location_contains(t->metadata->location, location, NULL, &inside, NULL) ||
+        !inside)
+        return ebb_err_set(err, EBB_EOUTSIDE, "--location %s: does not lie inside %s, the location of %s", location,
+                           t->metadata->location, t->label);
     return 0;
 }
 
@@ -33,10 +27,12 @@ static int check_table(struct ebb_workspace *ws, const struct ebb_job *job, stru
     struct ebb_table *t = NULL;
     int rc;
 
-    if (!is_configured(ebb_workspace_config(ws), job->catalog)) {
+    if (!ebb_config_has_catalog(ebb_workspace_config(ws), job->catalog)) {
         if (job->location)
-            return ebb_err_set(err, EBB_ECATALOG_UNKNOWN, "--catalog %s: is not configured, so --location can't be checked", job->catalog);
-        ebb_log_say(&ebb_workspace_site(ws)->log, EBB_LOG_WARN, "catalog %s is not configured here: the table itself was not checked", job->catalog);
+            return ebb_err_set(err, EBB_ECATALOG_UNKNOWN,
+                               "--catalog %s: is not configured, so --location can't be checked", job->catalog);
+        ebb_log_say(&ebb_workspace_site(ws)->log, EBB_LOG_WARN,
+                    "catalog %s is not configured here: the table itself was not checked", job->catalog);
         return 0;
     }
     ebb_protect_options_init(&options);
@@ -108,5 +104,6 @@ int ebb_job_sql(struct ebb_workspace *ws, const struct ebb_job *job, struct ebb_
     rc = check_table(ws, job, err);
     if (rc)
         return rc;
-    return job->engine == EBB_JOB_TRINO ? trino_execute(job, now_ms - cutoff_ms, out, err) : spark_call(job, cutoff_ms, out, err);
+    return job->engine == EBB_JOB_TRINO ? trino_execute(job, now_ms - cutoff_ms, out, err)
+                                        : spark_call(job, cutoff_ms, out, err);
 }

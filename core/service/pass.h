@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Policies at work: one decision (`ebb decide`), and one pass over everything that is due (`ebb run`): facts → policy → strategy → adapter →
- * job, each step recorded under its id. A pass decides what it did not decide before and then ends; nothing calls back.
+ * Policies at work: one decision (`ebb decide`), and one pass over everything that is due (`ebb run`): facts → policy →
+ * strategy → adapter → job, each step recorded under its id. A pass decides what it did not decide before and then
+ * ends; nothing calls back.
  */
 #ifndef EBB_SERVICE_PASS_H
 #define EBB_SERVICE_PASS_H
@@ -9,13 +10,16 @@
 #include "service/job.h"
 #include "service/workspace.h"
 
-/* Folder with scripts/ and policies/: beside the program (<prefix>/share/ebb, or the source tree it was built in), else the installed one. */
+/* Folder with scripts/ and policies/: beside the program (<prefix>/share/ebb, or the source tree it was built in), else
+ * the installed one. */
 void ebb_pass_data_dir(struct ebb_buf *out);
 
-/* Policy files (*.lua but no *_spec.lua) of a folder, sorted, as paths; a file gives itself. EBB_ECONFIG when the folder can't be read. */
+/* Policy files (*.lua but no *_spec.lua) of a folder, sorted, as paths; a file gives itself. EBB_ECONFIG when the
+ * folder can't be read. */
 int ebb_policy_files(const char *path, struct ebb_strs *out, struct ebb_err *err);
 
-/* Load a policy by file (it has a '/' or ends in .lua) or by the name of one in the configured folder. EBB_EPOLICY_*, EBB_ENOT_FOUND. */
+/* Load a policy by file (it has a '/' or ends in .lua) or by the name of one in the configured folder. EBB_EPOLICY_*,
+ * EBB_ENOT_FOUND. */
 int ebb_pass_load_policy(struct ebb_workspace *ws, const char *policy, struct ebb_policy **out, struct ebb_err *err);
 
 struct ebb_decide_options {
@@ -23,9 +27,10 @@ struct ebb_decide_options {
     const char *table;             /* table, or a captured fixture (*.json) */
     const struct ebb_strs *events; /* "TYPE key=value …"; NULL none */
 };
-/* One decision as of the workspace's clock, nothing done; recorded in the store when there is one. *out may be set although it fails (EBB_EPOLICY_*): its
- * record tells. Verdict refused is no error here. The caller frees. */
-int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *options, struct ebb_decision **out, struct ebb_err *err);
+/* One decision as of the workspace's clock, nothing done; recorded in the store when there is one. *out may be set
+ * although it fails (EBB_EPOLICY_*): its record tells. Verdict refused is no error here. The caller frees. */
+int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *options, struct ebb_decision **out,
+                    struct ebb_err *err);
 
 /* What happened to one policy on one table in a pass. Borrowed. */
 struct ebb_pass_report {
@@ -45,15 +50,15 @@ typedef void ebb_pass_cb(void *data, const struct ebb_pass_report *report);
 void ebb_pass_report_json(struct ebb_jsonw *w, const struct ebb_pass_report *report);
 
 struct ebb_pass_options {
-    const char *policy; /* only this one; NULL all bound ones */
-    const char *table;  /* glob; NULL all */
-    bool dry_run;       /* plan, never apply */
+    const char *policy;      /* only this one; NULL all bound ones */
+    const char *table;       /* glob; NULL all */
+    bool dry_run;            /* plan, never apply */
     const char *scripts_dir; /* NULL: scripts/ of ebb_pass_data_dir */
-    ebb_pass_cb *report; /* may be NULL */
+    ebb_pass_cb *report;     /* may be NULL */
     void *data;
 };
-/* One pass. Goes on after a failure of one table; returns the gravest error (interrupted, failed, policy error, refused, in this order), 0 when all went
- * well. EBB_ECONFIG when nothing is bound. */
+/* One pass. Goes on after a failure of one table; returns the gravest error (interrupted, failed, policy error,
+ * refused, in this order), 0 when all went well. EBB_ECONFIG when nothing is bound. */
 int ebb_pass_run(struct ebb_workspace *ws, const struct ebb_pass_options *options, struct ebb_err *err);
 
 #endif

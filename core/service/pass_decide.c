@@ -4,18 +4,25 @@
 
 #include "service/pass_priv.h"
 
-int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid, const char *policy,
-                           const struct ebb_decision *decision, struct ebb_err *err)
+int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid,
+                           const char *policy, const struct ebb_decision *decision, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
-    struct ebb_record record = {id, table, uuid ? uuid : "", policy, ebb_verdict_name(ebb_decision_get_verdict(decision)),
-                                ebb_clock_now(&site->clock), 0, "", ebb_decision_get_record(decision)};
+    struct ebb_record record = {id,
+                                table,
+                                uuid ? uuid : "",
+                                policy,
+                                ebb_verdict_name(ebb_decision_get_verdict(decision)),
+                                ebb_clock_now(&site->clock),
+                                0,
+                                "",
+                                ebb_decision_get_record(decision)};
 
     return site->store ? ebb_store_put(site->store, EBB_RECORD_DECISION, &record, err) : 0;
 }
 
-bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog, const char *namespace_,
-                           const char *name)
+bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog,
+                           const char *namespace_, const char *name)
 {
     const char *ns = namespace_ ? namespace_ : "";
     struct ebb_buf label;
@@ -48,20 +55,22 @@ static const char *text_of(const struct ebb_value *table, const char *key)
 }
 
 /* The first binding of the policy that takes the table: the one that a pass would go by. */
-static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts)
+static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, const struct ebb_policy *policy,
+                                            const struct ebb_value *facts)
 {
     const struct ebb_config *c = ebb_workspace_config(ws);
     const struct ebb_value *t = ebb_value_get(facts, "table");
 
     for (size_t i = 0; i < c->binding_count; i++)
         if (!strcmp(c->bindings[i].policy, ebb_policy_get_name(policy)) &&
-            ebb__binding_may_take(&c->bindings[i], policy, text_of(t, "catalog"), text_of(t, "namespace"), text_of(t, "name")))
+            ebb__binding_may_take(&c->bindings[i], policy, text_of(t, "catalog"), text_of(t, "namespace"),
+                                  text_of(t, "name")))
             return &c->bindings[i];
     return NULL;
 }
 
-static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy, int64_t now_ms,
-                      struct ebb_value **out, struct ebb_err *err)
+static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy,
+                      int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events};
     struct ebb__neighbours neighbours;
@@ -106,8 +115,8 @@ static void table_name(const struct ebb_value *facts, struct ebb_buf *out)
     ebb_buf_printf(out, "%s.%s%s%s", text_of(t, "catalog"), ns, ns[0] ? "." : "", text_of(t, "name"));
 }
 
-static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts, bool has_events,
-                  struct ebb_decision **out, struct ebb_err *err)
+static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts,
+                  bool has_events, struct ebb_decision **out, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
     const struct ebb_binding *binding = binding_of(ws, policy, facts);
@@ -134,7 +143,8 @@ static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, con
     input.id = id;
     rc = ebb_decide(policy, &input, out, err);
     if (*out) {
-        put = ebb__pass_put_decision(ws, id, ebb_buf_cstr(&name), ebb_value_text_of(ebb_value_get(facts, "table"), "uuid"),
+        put = ebb__pass_put_decision(ws, id, ebb_buf_cstr(&name),
+                                     ebb_value_text_of(ebb_value_get(facts, "table"), "uuid"),
                                      ebb_policy_get_name(policy), *out, rc ? NULL : err);
         rc = rc ? rc : put;
     }
@@ -143,7 +153,8 @@ static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, con
     return rc;
 }
 
-int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o, struct ebb_decision **out, struct ebb_err *err)
+int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o, struct ebb_decision **out,
+                    struct ebb_err *err)
 {
     struct ebb_policy *policy = NULL;
     struct ebb_value *facts = NULL;

@@ -64,7 +64,8 @@ static int load_named(struct ebb_policy_list *list, const char *name, struct ebb
             return 0;
         }
     if (list->first_error.error)
-        return ebb_err_set(err, list->first_error.error, "policy %s: not found among those that load; another does not load: %s", name,
+        return ebb_err_set(err, list->first_error.error,
+                           "policy %s: not found among those that load; another does not load: %s", name,
                            list->first_error.message);
     return ebb_err_set(err, EBB_ENOT_FOUND, "policy %s: no policy of that name in the configured folder", name);
 }
@@ -128,8 +129,9 @@ static int check_unique(const struct ebb_policy_list *list, const struct ebb_pol
 {
     for (size_t i = 0; i < list->count; i++)
         if (!strcmp(ebb_policy_get_name(list->items[i]), ebb_policy_get_name(policy)))
-            return ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: name %s is that of %s already", ebb_policy_get_file(policy),
-                               ebb_policy_get_name(policy), ebb_policy_get_file(list->items[i]));
+            return ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: name %s is that of %s already",
+                               ebb_policy_get_file(policy), ebb_policy_get_name(policy),
+                               ebb_policy_get_file(list->items[i]));
     return 0;
 }
 

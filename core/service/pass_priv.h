@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the pass_*.c files: the policies of the configured folder, what overlaps, the record of a decision, and a pass with what it has at hand.
+ * Shared by the pass_*.c files: the policies of the configured folder, what overlaps, the record of a decision, and a
+ * pass with what it has at hand.
  */
 #ifndef EBB_SERVICE_PASS_PRIV_H
 #define EBB_SERVICE_PASS_PRIV_H
@@ -13,18 +14,19 @@ struct ebb_policy_list {
     size_t count;
     struct ebb_err first_error; /* of a file that does not load; error EBB_OK: all load */
 };
-/* Load every policy of the folder. A file that does not load is left out and told in first_error; two of one name are an error. */
+/* Load every policy of the folder. A file that does not load is left out and told in first_error; two of one name are
+ * an error. */
 int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list, struct ebb_err *err);
 void ebb__policy_list_fini(struct ebb_policy_list *list);
 const struct ebb_policy *ebb__policy_list_find(const struct ebb_policy_list *list, const char *name);
 bool ebb__pass_is_policy_file(const char *name);
 
 /* Put a decision into the store. */
-int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid, const char *policy,
-                           const struct ebb_decision *decision, struct ebb_err *err);
+int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid,
+                           const char *policy, const struct ebb_decision *decision, struct ebb_err *err);
 /* Whether a binding takes a table by its name: its globs, or without any the policy's target. */
-bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog, const char *namespace_,
-                           const char *name);
+bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog,
+                           const char *namespace_, const char *name);
 
 /* Where the tables of the catalogs are, read once. */
 struct ebb__neighbours {
@@ -49,7 +51,8 @@ struct ebb__pass {
     bool has_error;
 };
 /* Decide what is due for the policy at hand on a table, and carry it out. Reports exactly once, also when it fails. */
-int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts, struct ebb_err *err);
+int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts,
+                   struct ebb_err *err);
 void ebb__pass_report(const struct ebb__pass *p, const struct ebb_pass_report *report);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass: each binding looks at each table of the catalogs. What fails for one table is told and does not stop the others.
+ * One pass: each binding looks at each table of the catalogs. What fails for one table is told and does not stop the
+ * others.
  */
 #include <stdlib.h>
 
@@ -28,8 +29,9 @@ static void keep_gravest(struct ebb__pass *p, const struct ebb_err *err)
 
 static bool is_wanted(const struct ebb__pass *p, const struct ebb_table *t, const struct ebb_value *facts)
 {
-    return !ebb_policy_has_target(p->policy) || ebb_policy_is_target(p->policy, t->ref.catalog, t->ref.namespace_, t->ref.name,
-                                                                     ebb_value_get(ebb_value_get(facts, "table"), "properties"));
+    return !ebb_policy_has_target(p->policy) ||
+           ebb_policy_is_target(p->policy, t->ref.catalog, t->ref.namespace_, t->ref.name,
+                                ebb_value_get(ebb_value_get(facts, "table"), "properties"));
 }
 
 static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb_err *err)
@@ -56,7 +58,8 @@ static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb
 /* A table that can't be opened. */
 static int report_closed(const struct ebb__pass *p, const char *label, const struct ebb_err *why)
 {
-    struct ebb_pass_report r = {.policy = ebb_policy_get_name(p->policy), .table = label, .status = "failed", .error = why};
+    struct ebb_pass_report r = {
+        .policy = ebb_policy_get_name(p->policy), .table = label, .status = "failed", .error = why};
 
     ebb__pass_report(p, &r);
     return -(int)why->error;
@@ -131,7 +134,8 @@ static int run_binding(struct ebb__pass *p, const struct ebb_binding *binding, s
     p->binding = binding;
     p->policy = ebb__policy_list_find(&p->policies, binding->policy);
     if (!p->policy) {
-        ebb_err_set(&why, EBB_ECONFIG, "bind: policy %s: is not in the folder of policies, or does not load", binding->policy);
+        ebb_err_set(&why, EBB_ECONFIG, "bind: policy %s: is not in the folder of policies, or does not load",
+                    binding->policy);
         keep_gravest(p, &why);
         return 0;
     }

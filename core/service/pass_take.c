@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One policy on one table. The value moves along: facts, decision, job, plan, run; each is recorded before the next begins.
+ * One policy on one table. The value moves along: facts, decision, job, plan, run; each is recorded before the next
+ * begins.
  */
 #include "service/pass_priv.h"
 #include "service/schedule.h"
@@ -21,10 +22,12 @@ struct step {
 
 static void input_of(const struct step *s, struct ebb_schedule_input *out)
 {
-    *out = (struct ebb_schedule_input){s->p->policy, s->settings, s->table->metadata->uuid, s->facts, ebb_clock_now(&s->p->site->clock)};
+    *out = (struct ebb_schedule_input){s->p->policy, s->settings, s->table->metadata->uuid, s->facts,
+                                       ebb_clock_now(&s->p->site->clock)};
 }
 
-/* A dry pass leaves the schedule alone: what is due stays due. Only that the policy became active is kept, so that something can become due at all. */
+/* A dry pass leaves the schedule alone: what is due stays due. Only that the policy became active is kept, so that
+ * something can become due at all. */
 static int save(struct step *s, const struct ebb_schedule *schedule, struct ebb_err *err)
 {
     struct ebb_schedule kept = *schedule;
@@ -33,12 +36,14 @@ static int save(struct step *s, const struct ebb_schedule *schedule, struct ebb_
         kept = s->before;
         kept.active_since_ms = s->schedule.active_since_ms;
     }
-    return ebb_schedule_save(s->p->site->store, ebb_policy_get_name(s->p->policy), s->table->metadata->uuid, &kept, err);
+    return ebb_schedule_save(s->p->site->store, ebb_policy_get_name(s->p->policy), s->table->metadata->uuid, &kept,
+                             err);
 }
 
 /* ---- records ---- */
 
-static void write_run(const struct step *s, const char *id, const char *status, const struct ebb_err *why, struct ebb_buf *out)
+static void write_run(const struct step *s, const char *id, const char *status, const struct ebb_err *why,
+                      struct ebb_buf *out)
 {
     struct ebb_jsonw w;
 
@@ -74,8 +79,9 @@ static int put_run(struct step *s, const char *status, const struct ebb_err *why
     ebb_store_new_id(site->store, "r", now_ms, id);
     ebb_buf_init(&json, 65536);
     write_run(s, id, status, why, &json);
-    record = (struct ebb_record){id, s->table->label, s->table->metadata->uuid, ebb_policy_get_name(s->p->policy), status, now_ms, now_ms,
-                                 s->id, ebb_buf_cstr(&json)};
+    record = (struct ebb_record){
+        id,     s->table->label, s->table->metadata->uuid, ebb_policy_get_name(s->p->policy), status, now_ms,
+        now_ms, s->id,           ebb_buf_cstr(&json)};
     rc = ebb_buf_check(&json, "run record", err);
     if (!rc)
         rc = ebb_store_put(site->store, EBB_RECORD_RUN, &record, err);
@@ -88,7 +94,8 @@ static int put_run(struct step *s, const char *status, const struct ebb_err *why
 /* What strategies need to know of the table: not its whole history. */
 static struct ebb_value *job_facts(const struct step *s)
 {
-    static const char *const KEYS[] = {"catalog", "namespace", "name", "uuid", "location", "format_version", "properties"};
+    static const char *const KEYS[] = {"catalog",  "namespace",      "name",      "uuid",
+                                       "location", "format_version", "properties"};
     const struct ebb_value *table = ebb_value_get(s->facts, "table");
     struct ebb_value *facts = ebb_value_new_map(NULL);
     struct ebb_value *out = ebb_value_put_map(facts, "table");
@@ -229,14 +236,15 @@ static int decide(struct step *s, const struct ebb_schedule_input *in, struct eb
     input.settings = s->settings;
     input.mode = (enum ebb_mode)p->binding->mode;
     input.bound = true;
-    input.allow_below_floor = p->binding->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(p->ws), s->table->label);
+    input.allow_below_floor =
+        p->binding->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(p->ws), s->table->label);
     input.allow_override_quiet = p->binding->allow_override_quiet;
     ebb_store_new_id(p->site->store, "d", input.now_ms, s->id);
     input.id = s->id;
     rc = ebb_decide(p->policy, &input, &s->decision, err);
     if (s->decision) { /* recorded before anything acts on it */
-        put = ebb__pass_put_decision(p->ws, s->id, s->table->label, s->table->metadata->uuid, ebb_policy_get_name(p->policy), s->decision,
-                                     rc ? NULL : err);
+        put = ebb__pass_put_decision(p->ws, s->id, s->table->label, s->table->metadata->uuid,
+                                     ebb_policy_get_name(p->policy), s->decision, rc ? NULL : err);
         rc = rc ? rc : put;
         s->report.decision = s->id;
         s->report.verdict = ebb_verdict_name(ebb_decision_get_verdict(s->decision));
@@ -252,9 +260,10 @@ static int take(struct step *s, const struct ebb_schedule_input *in, struct ebb_
 
     ebb_schedule_take(&s->schedule, &s->due);
     if (ebb_decision_get_verdict(s->decision) == EBB_VERDICT_DEFER)
-        s->report.status = ebb_schedule_defer(in, &s->due, ebb_decision_get_until_ms(s->decision), by_guard, &s->schedule)
-                               ? "deferred"
-                               : "dropped: held back too long";
+        s->report.status =
+            ebb_schedule_defer(in, &s->due, ebb_decision_get_until_ms(s->decision), by_guard, &s->schedule)
+                ? "deferred"
+                : "dropped: held back too long";
     return save(s, &s->schedule, err);
 }
 
@@ -294,7 +303,8 @@ void ebb__pass_report(const struct ebb__pass *p, const struct ebb_pass_report *r
         p->options->report(p->options->data, r);
 }
 
-int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts, struct ebb_err *err)
+int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts,
+                   struct ebb_err *err)
 {
     struct step s;
     int rc;

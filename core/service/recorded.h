@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What plans and runs recorded about where their URIs are reachable; asked between opening a workspace and connecting it.
+ * What plans and runs recorded about where their URIs are reachable; asked between opening a workspace and connecting
+ * it.
  */
 #ifndef EBB_SERVICE_RECORDED_H
 #define EBB_SERVICE_RECORDED_H

@@ -25,7 +25,8 @@ static void fill(const struct ebb_value *v, struct ebb_schedule *out)
         out->fired_ms[i] = ebb_value_get_int(ebb_value_get_at(fired, i), 0);
 }
 
-int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *uuid, struct ebb_schedule *out, struct ebb_err *err)
+int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *uuid, struct ebb_schedule *out,
+                      struct ebb_err *err)
 {
     struct ebb_value *v = NULL;
     struct ebb_buf key, json;
@@ -63,7 +64,8 @@ static void write(const struct ebb_schedule *s, struct ebb_buf *out)
     ebb_jsonw_end(&w, '}');
 }
 
-int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *uuid, const struct ebb_schedule *s, struct ebb_err *err)
+int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *uuid, const struct ebb_schedule *s,
+                      struct ebb_err *err)
 {
     struct ebb_buf key, json;
     int rc = make_key(policy, uuid, &key, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is due: the triggers of one policy on one table against the clock, the facts and what fired before (design of the scheduler). The state is kept in
- * the store by policy name and table uuid. No clock is read here.
+ * What is due: the triggers of one policy on one table against the clock, the facts and what fired before. The state is
+ * kept in the store by policy name and table uuid. No clock is read here.
  */
 #ifndef EBB_SERVICE_SCHEDULE_H
 #define EBB_SERVICE_SCHEDULE_H
@@ -10,14 +10,15 @@
 #include "io/store.h"
 
 struct ebb_schedule {
-    int64_t active_since_ms;   /* first pass that saw the policy on the table; 0 never */
-    int64_t deferred_until_ms; /* 0 none */
+    int64_t active_since_ms;                   /* first pass that saw the policy on the table; 0 never */
+    int64_t deferred_until_ms;                 /* 0 none */
     int64_t fired_ms[EBB_POLICY_TRIGGERS_MAX]; /* nominal time of the last fire of each trigger */
 };
 /* Load (all zero when there is none) and save. Store errors. */
-int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *uuid, struct ebb_schedule *out, struct ebb_err *err);
-int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *uuid, const struct ebb_schedule *schedule,
+int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *uuid, struct ebb_schedule *out,
                       struct ebb_err *err);
+int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *uuid,
+                      const struct ebb_schedule *schedule, struct ebb_err *err);
 
 struct ebb_due {
     bool is_due;
@@ -37,18 +38,22 @@ struct ebb_schedule_input {
     const struct ebb_value *facts; /* as for ebb_decide */
     int64_t now_ms;
 };
-/* Judge all triggers; the first that is due counts, in their order, a pending defer before them. A schedule that was never used becomes active now:
- * nothing from before is caught up. schedule->fired_ms of dropped occurrences is moved on; that of the due one is not: call
- * ebb_schedule_take. What a clock that stepped back has fired already is not fired again. EBB_EPOLICY_…: a `where` went wrong. */
-int ebb_schedule_due(const struct ebb_schedule_input *input, struct ebb_schedule *schedule, struct ebb_due *out, struct ebb_err *err);
+/* Judge all triggers; the first that is due counts, in their order, a pending defer before them. A schedule that was
+ * never used becomes active now: nothing from before is caught up. schedule->fired_ms of dropped occurrences is moved
+ * on; that of the due one is not: call ebb_schedule_take. What a clock that stepped back has fired already is not fired
+ * again. EBB_EPOLICY_…: a `where` went wrong. */
+int ebb_schedule_due(const struct ebb_schedule_input *input, struct ebb_schedule *schedule, struct ebb_due *out,
+                     struct ebb_err *err);
 /* The occurrence is decided now. */
 void ebb_schedule_take(struct ebb_schedule *schedule, const struct ebb_due *due);
-/* A decision put it off: decide again at until_ms (0: as soon as something changes, that is at the next pass). There is one pending defer; a newer occurrence may
- * bring it forward, never push it back. by_guard: a guard held the run back, not the policy: false when it would come too late
- * (late_by of the trigger; not given: the next occurrence), then nothing is pending. */
-bool ebb_schedule_defer(const struct ebb_schedule_input *input, const struct ebb_due *due, int64_t until_ms, bool by_guard,
-                        struct ebb_schedule *schedule);
+/* A decision put it off: decide again at until_ms (0: as soon as something changes, that is at the next pass). There is
+ * one pending defer; a newer occurrence may bring it forward, never push it back. by_guard: a guard held the run back,
+ * not the policy: false when it would come too late (late_by of the trigger; not given: the next occurrence), then
+ * nothing is pending. */
+bool ebb_schedule_defer(const struct ebb_schedule_input *input, const struct ebb_due *due, int64_t until_ms,
+                        bool by_guard, struct ebb_schedule *schedule);
 /* The trigger as ebb_decide wants it; the caller frees. EBB_EPOLICY_…, EBB_ENOMEM. */
-int ebb_schedule_trigger(const struct ebb_schedule_input *input, const struct ebb_due *due, struct ebb_value **out, struct ebb_err *err);
+int ebb_schedule_trigger(const struct ebb_schedule_input *input, const struct ebb_due *due, struct ebb_value **out,
+                         struct ebb_err *err);
 
 #endif

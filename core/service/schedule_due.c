@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Judging triggers. All instants are nominal times of the past but for a spread; sums are taken so that they can't overflow.
+ * Judging triggers. All instants are nominal times of the past but for a spread; sums are taken so that they can't
+ * overflow.
  */
 #include <stdio.h>
 #define XXH_INLINE_ALL
@@ -39,7 +40,8 @@ static int64_t last_run(const struct ebb_value *facts, bool success, const char 
     return 0;
 }
 
-/* From where on a trigger counts: what its base says, but not again what fired since the last run without leading to one. */
+/* From where on a trigger counts: what its base says, but not again what fired since the last run without leading to
+ * one. */
 static int64_t count_from(const struct judging *j, size_t index, int64_t base)
 {
     int64_t fired = j->schedule->fired_ms[index];
@@ -51,9 +53,10 @@ static int64_t count_from(const struct judging *j, size_t index, int64_t base)
 
 /* ---- events ---- */
 
-/* Whether an event belongs to a trigger: its type, after since, not after until, not made by maintenance, and wanted. */
-static int is_of_trigger(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event, int64_t since_ms, int64_t until_ms,
-                         bool *out, struct ebb_err *err)
+/* Whether an event belongs to a trigger: its type, after since, not after until, not made by maintenance, and wanted.
+ */
+static int is_of_trigger(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event,
+                         int64_t since_ms, int64_t until_ms, bool *out, struct ebb_err *err)
 {
     const struct ebb_trigger *t = ebb_settings_get_trigger(in->settings, index);
     const char *type = ebb_value_text_of(event, "type");
@@ -113,11 +116,12 @@ static bool is_too_late(const struct judging *j, const struct ebb_trigger *t, in
 {
     int64_t late_ms = j->in->now_ms - fires_ms;
 
-    return (t->late_by_ms >= 0 && late_ms > t->late_by_ms) || (t->catch_up == EBB_CATCH_UP_NONE && late_ms > ON_TIME_MS);
+    return (t->late_by_ms >= 0 && late_ms > t->late_by_ms) ||
+           (t->catch_up == EBB_CATCH_UP_NONE && late_ms > ON_TIME_MS);
 }
 
-/* Of `count` occurrences after since, the last of them `latest`: the one to run now. catch_up = "all" takes the latest `max` one after the other, the first
- * of them stands for the rest too. */
+/* Of `count` occurrences after since, the last of them `latest`: the one to run now. catch_up = "all" takes the latest
+ * `max` one after the other, the first of them stands for the rest too. */
 static void pick(const struct ebb_trigger *t, int64_t since, int64_t latest, int64_t count, struct ebb_due *out)
 {
     int64_t at = latest;
@@ -155,7 +159,8 @@ static void judge_calendar(const struct judging *j, const struct ebb_trigger *t,
 /* Steps counted from the last run. */
 static void judge_since_run(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out)
 {
-    int64_t from = count_from(j, index, last_run(j->in->facts, false, t->anchor == EBB_ANCHOR_LAST_END ? "ended" : "started"));
+    int64_t from =
+        count_from(j, index, last_run(j->in->facts, false, t->anchor == EBB_ANCHOR_LAST_END ? "ended" : "started"));
     int64_t passed_ms = j->in->now_ms - spread_of(j->in, index, t->spread_ms) - from;
     int64_t steps = t->step_ms > 0 ? passed_ms / t->step_ms : 0;
     int64_t latest = from + steps * t->step_ms;
@@ -173,7 +178,8 @@ static void judge_since_run(const struct judging *j, const struct ebb_trigger *t
     out->missed = steps - 1;
 }
 
-static int judge_count(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out, struct ebb_err *err)
+static int judge_count(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out,
+                       struct ebb_err *err)
 {
     int64_t since = count_from(j, index, last_run(j->in->facts, t->since == EBB_SINCE_LAST_SUCCESS, "started"));
     struct batch batch;
@@ -188,7 +194,8 @@ static int judge_count(const struct judging *j, const struct ebb_trigger *t, siz
 }
 
 /* Debounce: quiet since the last event, or held for max_hold since the first. */
-static int judge_event(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out, struct ebb_err *err)
+static int judge_event(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out,
+                       struct ebb_err *err)
 {
     int64_t since = later(j->schedule->fired_ms[index], j->schedule->active_since_ms);
     struct batch batch;
@@ -196,7 +203,8 @@ static int judge_event(const struct judging *j, const struct ebb_trigger *t, siz
 
     if (rc || !batch.count)
         return rc;
-    if (j->in->now_ms - batch.last_ms < t->debounce_ms && !(t->max_hold_ms > 0 && j->in->now_ms - batch.first_ms >= t->max_hold_ms))
+    if (j->in->now_ms - batch.last_ms < t->debounce_ms &&
+        !(t->max_hold_ms > 0 && j->in->now_ms - batch.first_ms >= t->max_hold_ms))
         return 0;
     out->is_due = true;
     out->kind = "event";
@@ -227,7 +235,8 @@ static int judge_trigger(const struct judging *j, size_t index, struct ebb_due *
     return 0;
 }
 
-int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *schedule, struct ebb_due *out, struct ebb_err *err)
+int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *schedule, struct ebb_due *out,
+                     struct ebb_err *err)
 {
     struct judging j = {in, schedule};
     bool dropped = false;
@@ -256,7 +265,8 @@ int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *s
 /* The last instant at which a run that is held back may still begin; INT64_MAX: any. */
 static int64_t deadline_of(const struct ebb_schedule_input *in, const struct ebb_due *due)
 {
-    const struct ebb_trigger *t = due->trigger == SIZE_MAX ? NULL : ebb_settings_get_trigger(in->settings, due->trigger);
+    const struct ebb_trigger *t =
+        due->trigger == SIZE_MAX ? NULL : ebb_settings_get_trigger(in->settings, due->trigger);
     int64_t spread, next, sum;
 
     if (!t)
@@ -280,7 +290,8 @@ bool ebb_schedule_defer(const struct ebb_schedule_input *in, const struct ebb_du
 }
 
 /* The latest events of the occurrence, in their order. */
-static int add_events(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value *list, struct ebb_err *err)
+static int add_events(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value *list,
+                      struct ebb_err *err)
 {
     const struct ebb_value *events = ebb_value_get(in->facts, "events");
     size_t count = ebb_value_get_count(events);
@@ -289,14 +300,16 @@ static int add_events(const struct ebb_schedule_input *in, const struct ebb_due 
     for (size_t i = count > TRIGGER_EVENTS_MAX ? count - TRIGGER_EVENTS_MAX : 0; !rc && i < count; i++) {
         bool is_one = false;
 
-        rc = is_of_trigger(in, due->trigger, ebb_value_get_at(events, i), due->since_ms, due->scheduled_for_ms, &is_one, err);
+        rc = is_of_trigger(in, due->trigger, ebb_value_get_at(events, i), due->since_ms, due->scheduled_for_ms, &is_one,
+                           err);
         if (!rc && is_one)
             ebb_value_add_copy(list, ebb_value_get_at(events, i));
     }
     return rc;
 }
 
-int ebb_schedule_trigger(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value **out, struct ebb_err *err)
+int ebb_schedule_trigger(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value **out,
+                         struct ebb_err *err)
 {
     struct ebb_value *v = ebb_value_new_map(NULL);
     struct ebb_value *list;

@@ -57,7 +57,8 @@ static int open_store(struct ebb_workspace *ws, const struct ebb_workspace_optio
     return rc;
 }
 
-int ebb_workspace_open(const struct ebb_workspace_options *o, bool without_store, struct ebb_workspace **out, struct ebb_err *err)
+int ebb_workspace_open(const struct ebb_workspace_options *o, bool without_store, struct ebb_workspace **out,
+                       struct ebb_err *err)
 {
     struct ebb_workspace *ws = calloc(1, sizeof *ws);
     int rc;
@@ -111,7 +112,8 @@ static int add_absolute(struct ebb_workspace *ws, const char *text, struct ebb_e
     return rc;
 }
 
-static int gather_maps(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded, struct ebb_err *err)
+static int gather_maps(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded,
+                       struct ebb_err *err)
 {
     const struct ebb_strs *sources[] = {maps, &ws->config->maps, recorded};
     int rc = 0;
@@ -134,7 +136,8 @@ static int open_catalogs(struct ebb_workspace *ws, struct ebb_err *err)
     if (!ws->site.catalogs)
         return ebb_err_nomem(err);
     for (size_t i = 0; !rc && i < c->catalog_count; i++) {
-        struct ebb_catalog_config one = {c->catalogs[i].name, c->catalogs[i].type, c->catalogs[i].path, c->catalogs[i].sql_name};
+        struct ebb_catalog_config one = {c->catalogs[i].name, c->catalogs[i].type, c->catalogs[i].path,
+                                         c->catalogs[i].sql_name};
 
         rc = ebb_catalog_new(&one, ws->site.storage, &ws->site.catalogs[i], err);
         if (!rc)
@@ -143,7 +146,8 @@ static int open_catalogs(struct ebb_workspace *ws, struct ebb_err *err)
     return rc;
 }
 
-int ebb_workspace_connect(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded, struct ebb_err *err)
+int ebb_workspace_connect(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded,
+                          struct ebb_err *err)
 {
     int rc = ebb_uri_map_new(&ws->map, err);
 

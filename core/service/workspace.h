@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The workspace: configuration, state folder, storage and catalogs of one process, put together as the site that the table layer works with. Opened
- * in two steps, since a plan or run from the store tells which URI maps it was made with. One per thread.
+ * The workspace: configuration, state folder, storage and catalogs of one process, put together as the site that the
+ * table layer works with. Opened in two steps, since a plan or run from the store tells which URI maps it was made
+ * with. One per thread.
  */
 #ifndef EBB_SERVICE_WORKSPACE_H
 #define EBB_SERVICE_WORKSPACE_H
@@ -11,9 +12,9 @@
 #include "table/plan.h"
 
 struct ebb_workspace_options {
-    const char *config;   /* file; NULL = look for one (ebb_config_find) unless no_config */
+    const char *config; /* file; NULL = look for one (ebb_config_find) unless no_config */
     bool no_config;
-    const char *state_dir; /* NULL = $XDG_STATE_HOME/ebb or ~/.local/state/ebb */
+    const char *state_dir;  /* NULL = $XDG_STATE_HOME/ebb or ~/.local/state/ebb */
     struct ebb_clock clock; /* now_ms NULL = the system's */
     struct ebb_log log;
     void (*progress)(void *data, const struct ebb_progress *progress);
@@ -23,10 +24,12 @@ struct ebb_workspace_options {
 
 struct ebb_workspace;
 /* Load the configuration; open (make) the store and the audit log unless without_store. */
-int ebb_workspace_open(const struct ebb_workspace_options *options, bool without_store, struct ebb_workspace **out, struct ebb_err *err);
-/* Make storage and catalogs: maps of the command line ("FROM=TO", may be NULL), then those of the configuration, then recorded ones (of a plan or run,
- * may be NULL) for prefixes that neither names. */
-int ebb_workspace_connect(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded, struct ebb_err *err);
+int ebb_workspace_open(const struct ebb_workspace_options *options, bool without_store, struct ebb_workspace **out,
+                       struct ebb_err *err);
+/* Make storage and catalogs: maps of the command line ("FROM=TO", may be NULL), then those of the configuration, then
+ * recorded ones (of a plan or run, may be NULL) for prefixes that neither names. */
+int ebb_workspace_connect(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded,
+                          struct ebb_err *err);
 void ebb_workspace_close(struct ebb_workspace *ws);
 /* Borrowed. The site is complete after connect; a caller may set allow_below_floor in it. */
 struct ebb_site *ebb_workspace_site(struct ebb_workspace *ws);
@@ -34,8 +37,8 @@ const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws);
 /* Take policies from this folder instead of the configured one (copied). */
 int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err);
 
-/* The "map" list of a plan's options or a run's record (JSON text, either the options object itself or an object that has it as
- * "options"). Added to out. */
+/* The "map" list of a plan's options or a run's record (JSON text, either the options object itself or an object that
+ * has it as "options"). Added to out. */
 int ebb_workspace_recorded_maps(struct ebb_str json, struct ebb_strs *out, struct ebb_err *err);
 
 #endif

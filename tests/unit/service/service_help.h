@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small warehouse with a configuration: TOP/wh/db/NAME in Hadoop layout, TOP/ebb.lua, TOP/policies, TOP/state. Each table has a live file
- * data/live.parquet and old litter data/old-N.parquet. The clock is the system's plus shift_ms.
+ * A small warehouse with a configuration: TOP/wh/db/NAME in Hadoop layout, TOP/ebb.lua, TOP/policies, TOP/state. Each
+ * table has a live file data/live.parquet and old litter data/old-N.parquet. The clock is the system's plus shift_ms.
  */
 #ifndef EBB_TESTS_SERVICE_HELP_H
 #define EBB_TESTS_SERVICE_HELP_H
@@ -13,12 +13,14 @@
 #define DAY_MS ((int64_t)86400000)
 #define CONFIG_HEAD "return { catalogs = { lake = { type = 'directory', path = './wh' } }, policies = './policies', "
 /* Due every hour, wants to run. */
-#define POLICY_RUN                                                                                                                         \
-    "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } },\n"                                     \
-    "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 }) end }\n"
+#define POLICY_RUN                                                                                                     \
+    "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } },\n"                 \
+    "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 "   \
+    "}) end }\n"
 
 struct told {
-    char policy[64], table[64], due[16], verdict[16], status[64], code[64], message[512], decision[40], plan[40], run[40];
+    char policy[64], table[64], due[16], verdict[16], status[64], code[64], message[512], decision[40], plan[40],
+        run[40];
     int64_t candidates, moved;
 };
 

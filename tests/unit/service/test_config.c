@@ -47,14 +47,18 @@ static struct ebb_config *good(const char *text)
 static void test_everything(void **state)
 {
     char path[256];
-    struct ebb_config *c = good("return {\n"
-                                "  catalogs = { files = { type = 'directory', path = './wh' }, sql = { type = 'sqlite', path = '/x/c.db', name = 'default' } },\n"
-                                "  locations = { ['file:/warehouse'] = './wh', ['s3://b'] = '/mnt/b', ['hdfs://n'] = 'file:/y' },\n"
-                                "  policies = 'pol',\n"
-                                "  bind = { { policy = 'a', tables = { 'files.*', 'x.**' }, mode = 'enforce', params = { n = 5 },\n"
-                                "             allow_below_floor = true, allow_override_quiet = true }, { policy = 'b' }, { policy = 'c', mode = 'approve' } },\n"
-                                "  tables = { ['files.scratch.*'] = { allow_below_floor = true }, ['files.db.*'] = { allow_below_floor = false } },\n"
-                                "  flags = { freeze = true } }");
+    struct ebb_config *c =
+        good("return {\n"
+             "  catalogs = { files = { type = 'directory', path = './wh' }, sql = { type = 'sqlite', path = '/x/c.db', "
+             "name = 'default' } },\n"
+             "  locations = { ['file:/warehouse'] = './wh', ['s3://b'] = '/mnt/b', ['hdfs://n'] = 'file:/y' },\n"
+             "  policies = 'pol',\n"
+             "  bind = { { policy = 'a', tables = { 'files.*', 'x.**' }, mode = 'enforce', params = { n = 5 },\n"
+             "             allow_below_floor = true, allow_override_quiet = true }, { policy = 'b' }, { policy = 'c', "
+             "mode = 'approve' } },\n"
+             "  tables = { ['files.scratch.*'] = { allow_below_floor = true }, ['files.db.*'] = { allow_below_floor = "
+             "false } },\n"
+             "  flags = { freeze = true } }");
 
     (void)state;
     assert_int_equal(c->catalog_count, 2);
@@ -111,26 +115,37 @@ struct bad {
 static const struct bad BAD[] = {
     {"return { catalog = {} }", EBB_ECONFIG_UNKNOWN_KEY, "catalog: unknown key", "catalogs"},
     {"return { polices = 'x' }", EBB_ECONFIG_UNKNOWN_KEY, "polices: unknown key", "policies"},
-    {"return { catalogs = { l = { type = 'directory', pth = 'x' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.pth: unknown key", "path"},
-    {"return { bind = { { policy = 'a', table = {} } } }", EBB_ECONFIG_UNKNOWN_KEY, "bind.table: unknown key", "tables"},
-    {"return { bind = { { policy = 'a', mode = 'enforce', allow_under_floor = true } } }", EBB_ECONFIG_UNKNOWN_KEY, "bind.allow_under_floor", ""},
-    {"return { tables = { ['a.*'] = { allow_belowfloor = true } } }", EBB_ECONFIG_UNKNOWN_KEY, "tables.a.*.allow_belowfloor", "allow_below_floor"},
+    {"return { catalogs = { l = { type = 'directory', pth = 'x' } } }", EBB_ECONFIG_UNKNOWN_KEY,
+     "catalogs.l.pth: unknown key", "path"},
+    {"return { bind = { { policy = 'a', table = {} } } }", EBB_ECONFIG_UNKNOWN_KEY, "bind.table: unknown key",
+     "tables"},
+    {"return { bind = { { policy = 'a', mode = 'enforce', allow_under_floor = true } } }", EBB_ECONFIG_UNKNOWN_KEY,
+     "bind.allow_under_floor", ""},
+    {"return { tables = { ['a.*'] = { allow_belowfloor = true } } }", EBB_ECONFIG_UNKNOWN_KEY,
+     "tables.a.*.allow_belowfloor", "allow_below_floor"},
     {"return { ['catalogs\\0x'] = {} }", EBB_ECONFIG_UNKNOWN_KEY, "unknown key", ""},
     {"return { storage = { s3 = {} } }", EBB_EUNSUPPORTED, "storage: not part of this version", ""},
     {"return { serve = {} }", EBB_EUNSUPPORTED, "serve: not part", ""},
     {"return { engines = {} }", EBB_EUNSUPPORTED, "engines: not part", ""},
-    {"return { catalogs = { l = { type = 'rest', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type rest", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type rest",
+     ""},
     {"return { catalogs = { 'x' } }", EBB_ECONFIG, "catalogs: a table with named keys", ""},
     {"return { catalogs = 'x' }", EBB_ECONFIG, "catalogs: a table with named keys", ""},
     {"return { catalogs = { l = 'x' } }", EBB_ECONFIG, "catalogs.l: a table with named keys", ""},
     {"return { catalogs = { l = { path = 'x' } } }", EBB_ECONFIG, "catalogs.l.type: is missing", ""},
     {"return { catalogs = { l = { type = 'directory' } } }", EBB_ECONFIG, "catalogs.l.path: is missing", ""},
-    {"return { catalogs = { l = { type = 'directory', path = 5 } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted", ""},
-    {"return { catalogs = { l = { type = 'directory', path = '' } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted", ""},
-    {"return { catalogs = { l = { type = 'directory', path = 'a\\0b' } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted", ""},
-    {"return { catalogs = { ['l\\0x'] = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs: a name is empty or holds a NUL", ""},
-    {"return { catalogs = { [''] = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs: a name is empty", ""},
-    {"return { catalogs = { path = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs.path: is how tables", ""},
+    {"return { catalogs = { l = { type = 'directory', path = 5 } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted",
+     ""},
+    {"return { catalogs = { l = { type = 'directory', path = '' } } }", EBB_ECONFIG, "catalogs.l.path: text is wanted",
+     ""},
+    {"return { catalogs = { l = { type = 'directory', path = 'a\\0b' } } }", EBB_ECONFIG,
+     "catalogs.l.path: text is wanted", ""},
+    {"return { catalogs = { ['l\\0x'] = { type = 'directory', path = 'a' } } }", EBB_ECONFIG,
+     "catalogs: a name is empty or holds a NUL", ""},
+    {"return { catalogs = { [''] = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs: a name is empty",
+     ""},
+    {"return { catalogs = { path = { type = 'directory', path = 'a' } } }", EBB_ECONFIG, "catalogs.path: is how tables",
+     ""},
     {"return { locations = { 'x' } }", EBB_ECONFIG, "locations: a table of", ""},
     {"return { locations = 'x' }", EBB_ECONFIG, "locations: a table of", ""},
     {"return { locations = { ['file:/a'] = 5 } }", EBB_ECONFIG, "locations.file:/a: text is wanted", ""},
@@ -142,18 +157,22 @@ static const struct bad BAD[] = {
     {"return { bind = { 'a' } }", EBB_ECONFIG, "bind: a table with named keys", ""},
     {"return { bind = { {} } }", EBB_ECONFIG, "bind.policy: is missing", ""},
     {"return { bind = { { policy = true } } }", EBB_ECONFIG, "bind.policy: text is wanted", ""},
-    {"return { bind = { { policy = 'a', mode = 'Enforce' } } }", EBB_ECONFIG, "bind.mode: observe, approve or enforce", ""},
+    {"return { bind = { { policy = 'a', mode = 'Enforce' } } }", EBB_ECONFIG, "bind.mode: observe, approve or enforce",
+     ""},
     {"return { bind = { { policy = 'a', mode = true } } }", EBB_ECONFIG, "bind.mode", ""},
     {"return { bind = { { policy = 'a', tables = 'x' } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
     {"return { bind = { { policy = 'a', tables = { 5 } } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
     {"return { bind = { { policy = 'a', tables = { '' } } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
     {"return { bind = { { policy = 'a', tables = { x = 'y' } } } }", EBB_ECONFIG, "bind.tables: a list of texts", ""},
     {"return { bind = { { policy = 'a', params = { 1 } } } }", EBB_ECONFIG, "bind.params: a table with named keys", ""},
-    {"return { bind = { { policy = 'a', allow_below_floor = 'true' } } }", EBB_ECONFIG, "bind.allow_below_floor: true or false", ""},
-    {"return { bind = { { policy = 'a', allow_override_quiet = 1 } } }", EBB_ECONFIG, "bind.allow_override_quiet: true or false", ""},
+    {"return { bind = { { policy = 'a', allow_below_floor = 'true' } } }", EBB_ECONFIG,
+     "bind.allow_below_floor: true or false", ""},
+    {"return { bind = { { policy = 'a', allow_override_quiet = 1 } } }", EBB_ECONFIG,
+     "bind.allow_override_quiet: true or false", ""},
     {"return { tables = { 'a' } }", EBB_ECONFIG, "tables: a table of", ""},
     {"return { tables = { a = true } }", EBB_ECONFIG, "tables.a: a table with named keys", ""},
-    {"return { tables = { a = { allow_below_floor = 1 } } }", EBB_ECONFIG, "tables.a.allow_below_floor: true or false", ""},
+    {"return { tables = { a = { allow_below_floor = 1 } } }", EBB_ECONFIG, "tables.a.allow_below_floor: true or false",
+     ""},
     {"return { flags = { 'a' } }", EBB_ECONFIG, "flags: a table of", ""},
     {"return { flags = { a = 'yes' } }", EBB_ECONFIG, "flags.a: true or false", ""},
     {"return { 1 }", EBB_ECONFIG, "a table with named keys", ""},
@@ -178,7 +197,8 @@ static void test_bad(void **state)
         struct ebb_err err;
         int rc = load_bytes(BAD[i].text, strlen(BAD[i].text), &c, &err);
 
-        if (rc != -(int)BAD[i].error || !strstr(err.message, BAD[i].message) || !strstr(err.hint, BAD[i].hint) || !strstr(err.message, "ebb.lua"))
+        if (rc != -(int)BAD[i].error || !strstr(err.message, BAD[i].message) || !strstr(err.hint, BAD[i].hint) ||
+            !strstr(err.message, "ebb.lua"))
             fail_msg("%s: %d (wanted %d) %s / %s", BAD[i].text, rc, -(int)BAD[i].error, err.message, err.hint);
         assert_null(c);
     }
@@ -187,7 +207,8 @@ static void test_bad(void **state)
 /* An empty list reads as `{}`, the same as no key would: it must not come to mean "every table". */
 static void test_a_binding_of_no_table_is_refused(void **state)
 {
-    static const char TEXT[] = "local none = {} return { bind = { { policy = 'a', mode = 'enforce', tables = none } } }";
+    static const char TEXT[] =
+        "local none = {} return { bind = { { policy = 'a', mode = 'enforce', tables = none } } }";
     struct ebb_config *c;
     struct ebb_err err;
 
@@ -238,7 +259,7 @@ static void test_places_that_are_no_file(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(ebb_config_load(path, &c, &err), -EBB_ECONFIG);
     snprintf(path, sizeof path, "%s/none.lua", top);
-    assert_int_equal(ebb_config_load(path, &c, &err), -EBB_ENOENT);
+    assert_int_equal(ebb_config_load(path, &c, &err), -EBB_ECONFIG);
     assert_null(c);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Passes over a small warehouse: modes, records, what one failure does to the others, and what a hostile policy or table can not do.
+ * Passes over a small warehouse: modes, records, what one failure does to the others, and what a hostile policy or
+ * table can not do.
  */
 #include "service_help.h"
 
 #define BIND(mode) CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.*' }, mode = '" mode "' } } }"
-#define DECIDE(body)                                                                                                                       \
-    "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } },\n"                                     \
+#define DECIDE(body)                                                                                                   \
+    "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } },\n"                 \
     "decide = function(t, ctx) " body " end }\n"
 
 static void start(struct world *w, const char *config, const char *policy)
@@ -86,8 +87,8 @@ static void test_enforce(void **state)
     assert_false(has_file(&w.tables[0], "data/old-0.parquet"));
     assert_true(has_file(&w.tables[0], "data/live.parquet"));
     assert_true(has_file(&w.tables[0], "data/young.parquet"));
-    assert_ok(&w, ebb_store_get(ebb_workspace_site(w.ws)->store, EBB_RECORD_DECISION, told_of(&w, "lake.db.a")->decision, decision_exists,
-                                json, &w.err));
+    assert_ok(&w, ebb_store_get(ebb_workspace_site(w.ws)->store, EBB_RECORD_DECISION,
+                                told_of(&w, "lake.db.a")->decision, decision_exists, json, &w.err));
     assert_non_null(strstr(json, "\"mode\":\"enforce\""));
     assert_ok(&w, pass(&w, 60000));
     assert_int_equal(told_of(&w, "lake.db.a")->moved, 0);
@@ -106,7 +107,8 @@ static void test_an_occurrence_is_taken_once(void **state)
     assert_string_equal(told_of(&w, "lake.db.a")->status, "skipped");
     assert_ok(&w, pass(&w, 1));
     assert_ok(&w, pass(&w, 2));
-    assert_int_equal(count_records(&w, EBB_RECORD_DECISION, NULL), told_of(&w, "lake.db.a")->due[0] ? 2 : 1); /* the hour may have turned */
+    assert_int_equal(count_records(&w, EBB_RECORD_DECISION, NULL),
+                     told_of(&w, "lake.db.a")->due[0] ? 2 : 1); /* the hour may have turned */
     close_world(&w);
 }
 
@@ -116,7 +118,8 @@ static void test_a_dry_pass_takes_nothing(void **state)
     struct world w;
 
     (void)state;
-    start(&w, BIND("enforce"), DECIDE("return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 })"));
+    start(&w, BIND("enforce"),
+          DECIDE("return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 })"));
     add_table(&w, "a", 2);
     w.dry_run = true;
     activate(&w); /* being active is kept, or nothing could ever be due */
@@ -139,7 +142,10 @@ static void test_the_safer_dry_run_wins(void **state)
     struct world w;
 
     (void)state;
-    start(&w, BIND("enforce"), DECIDE("return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000, dry_run = true })"));
+    start(
+        &w, BIND("enforce"),
+        DECIDE(
+            "return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000, dry_run = true })"));
     add_table(&w, "a", 2);
     activate(&w);
     assert_ok(&w, pass(&w, 0));
@@ -174,10 +180,11 @@ static void check_refused(const char *config, const char *body, const char *verd
     start(&w, config, body);
     add_table(&w, "a", 2);
     activate(&w);
-    if (ebb_error_exit((enum ebb_error)-pass(&w, 0)) == 0)
+    if (ebb_error_exit((enum ebb_error) - pass(&w, 0)) == 0)
         fail_msg("%s: not refused", body);
     if (strcmp(told_of(&w, "lake.db.a")->verdict, verdict) || strcmp(told_of(&w, "lake.db.a")->code, code))
-        fail_msg("%s: %s %s: %s", body, told_of(&w, "lake.db.a")->verdict, told_of(&w, "lake.db.a")->code, told_of(&w, "lake.db.a")->message);
+        fail_msg("%s: %s %s: %s", body, told_of(&w, "lake.db.a")->verdict, told_of(&w, "lake.db.a")->code,
+                 told_of(&w, "lake.db.a")->message);
     assert_string_equal(told_of(&w, "lake.db.a")->run, "");
     assert_true(has_file(&w.tables[0], "data/old-0.parquet"));
     assert_true(has_file(&w.tables[0], "data/young.parquet"));
@@ -194,8 +201,10 @@ static void test_refused_verdicts(void **state)
     check_refused(BIND("enforce"), RUN_WITH("older_than = ctx.now + 1"), "refused", "policy.refused");
     check_refused(BIND("enforce"), RUN_WITH("older_than = math.maxinteger"), "refused", "policy.refused");
     check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = '/'"), "refused", "policy.refused");
-    check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = t.location .. '/../b'"), "refused", "policy.refused");
-    check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = t.location .. 'b'"), "refused", "policy.refused");
+    check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = t.location .. '/../b'"), "refused",
+                  "policy.refused");
+    check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = t.location .. 'b'"), "refused",
+                  "policy.refused");
     check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = ''"), "refused", "policy.refused");
     check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = 'data'"), "refused", "policy.refused");
 }
@@ -210,11 +219,15 @@ static void test_policy_errors(void **state)
     check_refused(BIND("enforce"), RUN_WITH("older_than = 0, location = {}"), "error", "policy.error");
     check_refused(BIND("enforce"), DECIDE("error('no')"), "error", "policy.error");
     check_refused(BIND("enforce"), DECIDE("while true do end"), "error", "policy.gas");
-    check_refused(BIND("enforce"), DECIDE("return { verdict = 'run', action = { type = 'remove_orphan_files', older_than = 0 } }"), "error",
-                  "policy.result");
-    check_refused(BIND("enforce"), DECIDE("return run(all {}, { type = 'remove_orphan_files', older_than = 0 })"), "error", "policy.error");
-    check_refused(BIND("enforce"), DECIDE("return run(all { check('x', nil, 'exists') }, action.remove_orphan_files { older_than = 0 })"), "error",
-                  "policy.result");
+    check_refused(BIND("enforce"),
+                  DECIDE("return { verdict = 'run', action = { type = 'remove_orphan_files', older_than = 0 } }"),
+                  "error", "policy.result");
+    check_refused(BIND("enforce"), DECIDE("return run(all {}, { type = 'remove_orphan_files', older_than = 0 })"),
+                  "error", "policy.error");
+    check_refused(
+        BIND("enforce"),
+        DECIDE("return run(all { check('x', nil, 'exists') }, action.remove_orphan_files { older_than = 0 })"), "error",
+        "policy.result");
 }
 
 /* Two looks at a location: that of the engine, and that of the plan through links. */
@@ -263,9 +276,11 @@ static void test_below_the_floor_where_it_is_allowed(void **state)
     struct world w;
 
     (void)state;
-    start(&w, CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.a' }, mode = 'enforce', allow_below_floor = true },"
-                          "{ policy = 'sweep', tables = { 'lake.db.*' }, mode = 'enforce' } },"
-                          "tables = { ['lake.db.c'] = { allow_below_floor = true } } }",
+    start(&w,
+          CONFIG_HEAD
+          "bind = { { policy = 'sweep', tables = { 'lake.db.a' }, mode = 'enforce', allow_below_floor = true },"
+          "{ policy = 'sweep', tables = { 'lake.db.*' }, mode = 'enforce' } },"
+          "tables = { ['lake.db.c'] = { allow_below_floor = true } } }",
           RUN_WITH("older_than = ctx.now"));
     add_table(&w, "a", 1);
     add_table(&w, "b", 1);
@@ -307,7 +322,8 @@ static void test_prefixes(void **state)
         RUN_WITH("older_than = ctx.now - 3 * 86400000, prefix_mismatch = 'error'"),
         RUN_WITH("older_than = ctx.now - 3 * 86400000, prefix_mismatch = 'ignore'"),
         RUN_WITH("older_than = ctx.now - 3 * 86400000, equal_schemes = { hdfs = 'file' }"),
-        RUN_WITH("older_than = ctx.now - 3 * 86400000, equal_schemes = { ['hdfs,x'] = 'file' }, equal_authorities = { a = 'b' }"),
+        RUN_WITH("older_than = ctx.now - 3 * 86400000, equal_schemes = { ['hdfs,x'] = 'file' }, equal_authorities = { "
+                 "a = 'b' }"),
     };
 
     (void)state;
@@ -332,8 +348,10 @@ static void test_fuses_hold(void **state)
 
     (void)state;
     start(&w, BIND("enforce"),
-          "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } }, guard = { deletes = { max_share = 0.1 } },"
-          "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 }) end }");
+          "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } }, guard = { "
+          "deletes = { max_share = 0.1 } },"
+          "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * "
+          "86400000 }) end }");
     add_table(&w, "a", 2);
     activate(&w);
     assert_int_equal(pass(&w, 0), -EBB_EFUSE);
@@ -375,7 +393,9 @@ static void test_the_gravest_error_is_returned(void **state)
     struct world w;
 
     (void)state;
-    start(&w, BIND("approve"), DECIDE("if t.name == 'a' then error('x') end return run(all {}, action.remove_orphan_files { older_than = ctx.now })"));
+    start(&w, BIND("approve"),
+          DECIDE("if t.name == 'a' then error('x') end return run(all {}, action.remove_orphan_files { older_than = "
+                 "ctx.now })"));
     add_table(&w, "a", 1);
     add_table(&w, "b", 1);
     activate(&w);
@@ -388,7 +408,9 @@ static void test_the_first_binding_counts(void **state)
     struct world w;
 
     (void)state;
-    start(&w, CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.a' } }, { policy = 'sweep', tables = { 'lake.**' }, mode = 'enforce' } } }",
+    start(&w,
+          CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.a' } }, { policy = 'sweep', tables = { "
+                      "'lake.**' }, mode = 'enforce' } } }",
           POLICY_RUN);
     add_table(&w, "a", 1);
     add_table(&w, "b", 1);
@@ -409,9 +431,11 @@ static void test_decide_goes_by_the_binding_of_the_table(void **state)
     struct world w;
 
     (void)state;
-    start(&w, CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.a' }, params = { n = 1 } },"
-                          "{ policy = 'sweep', tables = { 'lake.db.b' }, mode = 'enforce', params = { n = 2 } } } }",
-          "return policy { api = 1, name = 'sweep', params = { n = { type = 'integer', default = 0 } }, triggers = { time.calendar { '02:00' } },"
+    start(&w,
+          CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.a' }, params = { n = 1 } },"
+                      "{ policy = 'sweep', tables = { 'lake.db.b' }, mode = 'enforce', params = { n = 2 } } } }",
+          "return policy { api = 1, name = 'sweep', params = { n = { type = 'integer', default = 0 } }, triggers = { "
+          "time.calendar { '02:00' } },"
           "decide = function(t, ctx) return skip(all { check('n', ctx.params.n, '==', 2) }) end }");
     add_table(&w, "a", 0);
     add_table(&w, "b", 0);
@@ -433,9 +457,13 @@ static void test_filters(void **state)
     struct world w;
 
     (void)state;
-    start(&w, CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.*' } }, { policy = 'other', tables = { '**' } } } }", POLICY_RUN);
+    start(&w,
+          CONFIG_HEAD
+          "bind = { { policy = 'sweep', tables = { 'lake.db.*' } }, { policy = 'other', tables = { '**' } } } }",
+          POLICY_RUN);
     world_put(&w, "policies/other.lua",
-              "return policy { api = 1, name = 'other', triggers = { time.calendar { '02:00' } }, decide = function() return skip(all {}) end }");
+              "return policy { api = 1, name = 'other', triggers = { time.calendar { '02:00' } }, decide = function() "
+              "return skip(all {}) end }");
     add_table(&w, "a", 0);
     add_table(&w, "b", 0);
     activate(&w);
@@ -473,9 +501,11 @@ static void test_target_and_binding_both_count(void **state)
 
 /* ---- history ---- */
 
-#define GUARDED(guard)                                                                                                                     \
-    "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } }, guard = { " guard " },\n"              \
-    "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 }) end }\n"
+#define GUARDED(guard)                                                                                                 \
+    "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = 'epoch' } }, guard = { " guard  \
+    " },\n"                                                                                                            \
+    "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 "   \
+    "}) end }\n"
 
 static void test_observed_runs_count_for_the_interval(void **state)
 {
@@ -513,7 +543,8 @@ static void test_back_off_after_failures(void **state)
 /* The latest thousand runs count, not the first. */
 static void test_a_long_history(void **state)
 {
-    struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "observed", 0, 0, "", "{}"};
+    struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "observed", 0, 0,
+                           "", "{}"};
     struct world w;
     char id[40];
 
@@ -538,7 +569,8 @@ static void test_defer_and_deferred(void **state)
 
     (void)state;
     start(&w, BIND("observe"),
-          DECIDE("if ctx.trigger.kind == 'deferred' then return run(all {}, action.remove_orphan_files { older_than = 0 }) end "
+          DECIDE("if ctx.trigger.kind == 'deferred' then return run(all {}, action.remove_orphan_files { older_than = "
+                 "0 }) end "
                  "return defer(all {}, ctx.now + 60000, 'soon')"));
     add_table(&w, "a", 0);
     activate(&w);
@@ -553,7 +585,15 @@ static void test_defer_and_deferred(void **state)
 /* A run that is under way (or was killed) keeps the next one of the same policy away; queue_one waits for it. */
 static void test_overlap(void **state)
 {
-    struct ebb_record r = {"r-00000000000000000000000000", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "started", 0, 0, "", "{}"};
+    struct ebb_record r = {"r-00000000000000000000000000",
+                           "lake.db.a",
+                           "00000001-2222-4333-8444-555555555555",
+                           "sweep",
+                           "started",
+                           0,
+                           0,
+                           "",
+                           "{}"};
     struct world w;
 
     (void)state;
@@ -575,7 +615,8 @@ static void test_overlap(void **state)
     close_world(&w);
 }
 
-/* Interrupted at the n-th look at the clock: what did not begin stays due, what began can be ended. Returns false when the pass ended first. */
+/* Interrupted at the n-th look at the clock: what did not begin stays due, what began can be ended. Returns false when
+ * the pass ended first. */
 static bool interrupt(int n)
 {
     struct world w;
@@ -630,7 +671,8 @@ static void test_what_must_be_there(void **state)
     w.scripts = w.top;
     assert_error(&w, pass(&w, 0), ECONFIG);
     w.scripts = EBB_SOURCE_DIR "/scripts";
-    world_put(&w, "ebb.lua", "return { catalogs = {}, policies = './nowhere', bind = { { policy = 'sweep', tables = { '**' } } } }");
+    world_put(&w, "ebb.lua",
+              "return { catalogs = {}, policies = './nowhere', bind = { { policy = 'sweep', tables = { '**' } } } }");
     assert_error(&w, pass(&w, 0), ECONFIG);
     world_put(&w, "ebb.lua", "return { catalogs = {}, bind = { { policy = 'sweep', tables = { '**' } } } }");
     assert_error(&w, pass(&w, 0), ECONFIG);
@@ -680,7 +722,8 @@ static void test_a_table_without_a_uuid(void **state)
     start(&w, CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.a' } } } }", POLICY_RUN);
     add_table(&w, "a", 0);
     add_table(&w, "b", 0);
-    edit_metadata(&w.tables[1], "\"format-version\":2,\"table-uuid\":\"00000002-2222-4333-8444-555555555555\",", "\"format-version\":1,");
+    edit_metadata(&w.tables[1], "\"format-version\":2,\"table-uuid\":\"00000002-2222-4333-8444-555555555555\",",
+                  "\"format-version\":1,");
     assert_ok(&w, pass(&w, 0)); /* nobody asked for b */
     world_put(&w, "ebb.lua", BIND("observe"));
     pass(&w, 0);
@@ -691,14 +734,22 @@ static void test_a_table_without_a_uuid(void **state)
 /* What a table says of itself reaches parameters only through their types. */
 static void test_hostile_properties(void **state)
 {
-    static const char POLICY[] =
-        "return policy { api = 1, name = 'sweep', params = { tz = { type = 'timezone', default = 'UTC', property = 'owner.timezone' },"
-        "retain = { type = 'duration', default = '5d', min = '3d', property = 'retain' } },"
-        "triggers = { time.calendar { '02:00', tz = param 'tz' } },"
-        "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than = ctx.now - ctx.params.retain }) end }";
+    static const char POLICY[] = "return policy { api = 1, name = 'sweep', params = { tz = { type = 'timezone', "
+                                 "default = 'UTC', property = 'owner.timezone' },"
+                                 "retain = { type = 'duration', default = '5d', min = '3d', property = 'retain' } },"
+                                 "triggers = { time.calendar { '02:00', tz = param 'tz' } },"
+                                 "decide = function(t, ctx) return run(all {}, action.remove_orphan_files { older_than "
+                                 "= ctx.now - ctx.params.retain }) end }";
     static const char *const VALUES[] = {
-        "\"owner.timezone\":\"../../etc/passwd\"", "\"owner.timezone\":\"/etc/passwd\"", "\"owner.timezone\":\"\"", "\"owner.timezone\":\"EST\"", "\"retain\":\"0d\"", "\"retain\":\"-3d\"",
-        "\"retain\":\"2d\"", "\"retain\":\"99999999999999999999d\"", "\"retain\":\"\"",
+        "\"owner.timezone\":\"../../etc/passwd\"",
+        "\"owner.timezone\":\"/etc/passwd\"",
+        "\"owner.timezone\":\"\"",
+        "\"owner.timezone\":\"EST\"",
+        "\"retain\":\"0d\"",
+        "\"retain\":\"-3d\"",
+        "\"retain\":\"2d\"",
+        "\"retain\":\"99999999999999999999d\"",
+        "\"retain\":\"\"",
     };
 
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is due: each kind of trigger against the clock, the facts and what fired before. Instants are written out by hand from the rules of the
- * scheduler.
+ * What is due: each kind of trigger against the clock, the facts and what fired before. Instants are written out by
+ * hand from the rules of the scheduler.
  */
 #include "../engine/engine_help.h"
 
@@ -112,7 +112,8 @@ static void test_cron(void **state)
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { time.cron { \"30 3 * * 1\", tz = \"Europe/Berlin\" } },", "{}", "2026-03-22T00:00:00Z");
+    open_world(&w, "triggers = { time.cron { \"30 3 * * 1\", tz = \"Europe/Berlin\" } },", "{}",
+               "2026-03-22T00:00:00Z");
     check_quiet(&w, "2026-03-23T02:29:59Z");
     check_fires(&w, "2026-03-23T02:30:00Z", "time", "2026-03-23T02:30:00Z", 0);
     check_fires(&w, "2026-03-30T01:45:00Z", "time", "2026-03-30T01:30:00Z", 0); /* summer time */
@@ -147,7 +148,8 @@ static void test_every_from_the_start_of_the_day(void **state)
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { time.every { \"5h\", anchor = \"start_of_day\", tz = \"Asia/Kolkata\" } },", "{}", "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { time.every { \"5h\", anchor = \"start_of_day\", tz = \"Asia/Kolkata\" } },", "{}",
+               "2026-03-01T00:00:00Z");
     /* the local day begins at 18:30Z; slots 18:30 23:30 04:30 09:30 14:30, then the next day */
     check_fires(&w, "2026-03-01T05:00:00Z", "time", "2026-03-01T04:30:00Z", 0);
     check_fires(&w, "2026-03-01T18:31:00Z", "catch_up", "2026-03-01T18:30:00Z", 2);
@@ -159,18 +161,23 @@ static void test_every_since_the_last_run(void **state)
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { time.every { \"6h\", anchor = \"last_start\" } },",
-               "{\"runs\":[{\"id\":\"r-1\",\"started\":1772350200000,\"ended\":1772357400000,\"outcome\":\"failed\"}]}", /* 07:30 to 09:30 */
-               "2026-03-01T00:00:00Z");
+    open_world(
+        &w, "triggers = { time.every { \"6h\", anchor = \"last_start\" } },",
+        "{\"runs\":[{\"id\":\"r-1\",\"started\":1772350200000,\"ended\":1772357400000,\"outcome\":\"failed\"}]}", /* 07:30
+                                                                                                                     to
+                                                                                                                     09:30
+                                                                                                                   */
+        "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T13:29:59Z");
     check_due(&w, "2026-03-01T13:30:00Z", "time", "2026-03-01T13:30:00Z", 0);
     check_fires(&w, "2026-03-02T02:00:00Z", "catch_up", "2026-03-02T01:30:00Z", 2);
     check_quiet(&w, "2026-03-02T07:29:59Z"); /* it led to no run: the next step counts from it */
     check_due(&w, "2026-03-02T07:30:00Z", "time", "2026-03-02T07:30:00Z", 0);
     close_world(&w);
-    open_world(&w, "triggers = { time.every { \"6h\", anchor = \"last_end\" } },",
-               "{\"runs\":[{\"id\":\"r-1\",\"started\":1772350200000,\"ended\":1772357400000,\"outcome\":\"success\"}]}",
-               "2026-03-01T00:00:00Z");
+    open_world(
+        &w, "triggers = { time.every { \"6h\", anchor = \"last_end\" } },",
+        "{\"runs\":[{\"id\":\"r-1\",\"started\":1772350200000,\"ended\":1772357400000,\"outcome\":\"success\"}]}",
+        "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T15:29:59Z");
     check_due(&w, "2026-03-01T15:30:00Z", "time", "2026-03-01T15:30:00Z", 0);
     close_world(&w);
@@ -199,8 +206,10 @@ static void test_catch_up_all(void **state)
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { time.calendar { \"02:00\", catch_up = \"all\", max = 3 } },", "{}", "2026-03-01T00:00:00Z");
-    /* 1st to 10th of March were missed: the last three run one after the other, the first of them tells of the seven before */
+    open_world(&w, "triggers = { time.calendar { \"02:00\", catch_up = \"all\", max = 3 } },", "{}",
+               "2026-03-01T00:00:00Z");
+    /* 1st to 10th of March were missed: the last three run one after the other, the first of them tells of the seven
+     * before */
     check_fires(&w, "2026-03-10T12:00:00Z", "catch_up", "2026-03-08T02:00:00Z", 7);
     check_fires(&w, "2026-03-10T12:01:00Z", "catch_up", "2026-03-09T02:00:00Z", 0);
     check_fires(&w, "2026-03-10T12:02:00Z", "time", "2026-03-10T02:00:00Z", 0);
@@ -295,7 +304,8 @@ static void test_a_very_long_uuid(void **state)
 /* ---- counts ---- */
 
 #define COMMIT(n, at) "{\"id\":\"s-" #n "\",\"type\":\"snapshot.committed\",\"at\":" #at ",\"snapshot_id\":" #n "}"
-#define OWN(n, at) "{\"id\":\"s-" #n "\",\"type\":\"snapshot.committed\",\"at\":" #at ",\"snapshot_id\":" #n ",\"own\":true}"
+#define OWN(n, at)                                                                                                     \
+    "{\"id\":\"s-" #n "\",\"type\":\"snapshot.committed\",\"at\":" #at ",\"snapshot_id\":" #n ",\"own\":true}"
 /* 1772348400000 is 2026-03-01T07:00:00Z, an hour 3600000 */
 
 static void test_count(void **state)
@@ -305,7 +315,7 @@ static void test_count(void **state)
     (void)state;
     open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2 } },",
                "{\"events\":[" COMMIT(1, 1772348400000) "," COMMIT(2, 1772352000000) "," COMMIT(3, 1772355600000) "]}",
-               "2026-03-01T07:00:00Z"); /* the first came before */
+               "2026-03-01T07:00:00Z");      /* the first came before */
     check_quiet(&w, "2026-03-01T08:30:00Z"); /* the third is still to come */
     check_fires(&w, "2026-03-01T09:00:00Z", "count", "2026-03-01T09:00:00Z", 0);
     check_quiet(&w, "2026-03-01T09:01:00Z"); /* what fired and led to no run is not counted again */
@@ -321,7 +331,8 @@ static void test_count_leaves_out_own_commits(void **state)
     open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2 } },", FACTS, "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T09:00:00Z");
     close_world(&w);
-    open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2 } }, guard = { ignore_own = false },", FACTS, "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2 } }, guard = { ignore_own = false },", FACTS,
+               "2026-03-01T00:00:00Z");
     check_due(&w, "2026-03-01T09:00:00Z", "count", "2026-03-01T09:00:00Z", 0);
     close_world(&w);
 }
@@ -329,24 +340,28 @@ static void test_count_leaves_out_own_commits(void **state)
 static void test_count_since_the_last_success(void **state)
 {
     /* a run at 07:30 failed; one at 06:30 went well */
-    static const char FACTS[] =
-        "{\"events\":[" COMMIT(1, 1772348400000) "," COMMIT(2, 1772352000000) "],"
-        "\"runs\":[{\"id\":\"r-1\",\"started\":1772346600000,\"ended\":1772346600000,\"outcome\":\"observed\"},"
-        "{\"id\":\"r-2\",\"started\":1772350200000,\"ended\":1772350200000,\"outcome\":\"failed\"}]}";
+    static const char FACTS[] = "{\"events\":[" COMMIT(1, 1772348400000) "," COMMIT(
+        2, 1772352000000) "],"
+                          "\"runs\":[{\"id\":\"r-1\",\"started\":1772346600000,\"ended\":1772346600000,\"outcome\":"
+                          "\"observed\"},"
+                          "{\"id\":\"r-2\",\"started\":1772350200000,\"ended\":1772350200000,\"outcome\":\"failed\"}]}";
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2, since = \"last_success\" } },", FACTS, "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2, since = \"last_success\" } },", FACTS,
+               "2026-03-01T00:00:00Z");
     check_due(&w, "2026-03-01T09:00:00Z", "count", "2026-03-01T09:00:00Z", 0);
     close_world(&w);
-    open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2, since = \"last_run\" } },", FACTS, "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { on.count { \"snapshot.committed\", n = 2, since = \"last_run\" } },", FACTS,
+               "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T09:00:00Z");
     close_world(&w);
 }
 
 /* ---- events ---- */
 
-#define FAILED(n, at, files) "{\"id\":\"f-" #n "\",\"type\":\"commit.failed\",\"at\":" #at ",\"files_written\":" #files "}"
+#define FAILED(n, at, files)                                                                                           \
+    "{\"id\":\"f-" #n "\",\"type\":\"commit.failed\",\"at\":" #at ",\"files_written\":" #files "}"
 
 static void test_event_debounce(void **state)
 {
@@ -355,7 +370,8 @@ static void test_event_debounce(void **state)
     (void)state;
     /* 07:00, 07:20, 07:40 */
     open_world(&w, "triggers = { on.event { \"commit.failed\", debounce = \"30m\", max_hold = \"2h\" } },",
-               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 1) "," FAILED(3, 1772350800000, 1) "]}",
+               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 1) "," FAILED(3, 1772350800000,
+                                                                                                      1) "]}",
                "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T07:29:59Z"); /* the one at 07:20 keeps it */
     check_quiet(&w, "2026-03-01T08:09:59Z");
@@ -370,7 +386,8 @@ static void test_event_max_hold(void **state)
 
     (void)state;
     open_world(&w, "triggers = { on.event { \"commit.failed\", debounce = \"30m\", max_hold = \"35m\" } },",
-               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 1) "," FAILED(3, 1772350800000, 1) "]}",
+               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 1) "," FAILED(3, 1772350800000,
+                                                                                                      1) "]}",
                "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T07:34:59Z");
     check_fires(&w, "2026-03-01T07:35:00Z", "event", "2026-03-01T07:20:00Z", 0);
@@ -380,18 +397,21 @@ static void test_event_max_hold(void **state)
 
 static void test_event_where(void **state)
 {
-    static const char LINES[] = "triggers = { on.event { \"commit.failed\", where = function(e) return e.files_written > 5 end } },";
+    static const char LINES[] =
+        "triggers = { on.event { \"commit.failed\", where = function(e) return e.files_written > 5 end } },";
     struct ebb_value *trigger = NULL;
     struct ebb_schedule_input in;
     struct world w;
 
     (void)state;
-    open_world(&w, LINES, "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 5) "]}", "2026-03-01T00:00:00Z");
+    open_world(&w, LINES, "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 5) "]}",
+               "2026-03-01T00:00:00Z");
     check_quiet(&w, "2026-03-01T09:00:00Z");
     close_world(&w);
     open_world(&w, LINES,
-               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 6) "," COMMIT(3, 1772349600000) ","
-               FAILED(4, 1772350800000, 2) "," FAILED(5, 1772384400000, 9) "]}", /* the last at 17:00 */
+               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 6) "," COMMIT(
+                   3, 1772349600000) "," FAILED(4, 1772350800000, 2) "," FAILED(5, 1772384400000,
+                                                                                9) "]}", /* the last at 17:00 */
                "2026-03-01T00:00:00Z");
     check_due(&w, "2026-03-01T09:00:00Z", "event", "2026-03-01T07:20:00Z", 0);
     in = input(&w, "2026-03-01T09:00:00Z");
@@ -451,7 +471,8 @@ static void test_a_defer_without_an_instant_waits_for_the_next_pass(void **state
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { time.calendar { \"02:00\" } }, guard = { overlap = \"queue_one\" },", "{}", "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { time.calendar { \"02:00\" } }, guard = { overlap = \"queue_one\" },", "{}",
+               "2026-03-01T00:00:00Z");
     check_due(&w, "2026-03-01T02:00:00Z", "time", "2026-03-01T02:00:00Z", 0);
     assert_true(defer(&w, "2026-03-01T02:00:00Z", NULL, true));
     check_due(&w, "2026-03-01T02:05:00Z", "deferred", "2026-03-01T02:00:00Z", 0);
@@ -476,7 +497,8 @@ static void test_what_is_held_back_too_long_is_dropped(void **state)
     check_due(&w, "2026-03-02T02:00:00Z", "time", "2026-03-02T02:00:00Z", 0);
     assert_true(defer(&w, "2026-03-02T02:00:00Z", "2026-03-12T02:00:00Z", false)); /* the policy itself may */
     close_world(&w);
-    open_world(&w, "triggers = { on.event { \"commit.failed\" } },", "{\"events\":[" FAILED(1, 1772348400000, 1) "]}", "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { on.event { \"commit.failed\" } },", "{\"events\":[" FAILED(1, 1772348400000, 1) "]}",
+               "2026-03-01T00:00:00Z");
     check_due(&w, "2026-03-01T09:00:00Z", "event", "2026-03-01T07:00:00Z", 0);
     assert_true(defer(&w, "2026-03-01T09:00:00Z", "2026-05-01T02:00:00Z", true));
     close_world(&w);
@@ -489,7 +511,8 @@ static void test_the_first_trigger_counts_and_the_other_stays_due(void **state)
     struct world w;
 
     (void)state;
-    open_world(&w, "triggers = { time.calendar { \"02:00\" }, time.calendar { \"01:00\" } },", "{}", "2026-03-01T00:00:00Z");
+    open_world(&w, "triggers = { time.calendar { \"02:00\" }, time.calendar { \"01:00\" } },", "{}",
+               "2026-03-01T00:00:00Z");
     check_fires(&w, "2026-03-01T03:00:00Z", "time", "2026-03-01T02:00:00Z", 0);
     check_fires(&w, "2026-03-01T03:00:01Z", "time", "2026-03-01T01:00:00Z", 0);
     check_quiet(&w, "2026-03-01T03:00:02Z");
@@ -501,8 +524,10 @@ static void test_hostile_facts(void **state)
     static const char *const FACTS[] = {
         "{\"events\":5,\"runs\":\"x\"}",
         "{\"events\":[1,\"a\",[],{}],\"runs\":[1,{},[]]}",
-        "{\"events\":[{\"type\":\"commit.failed\",\"at\":-9223372036854775808},{\"type\":\"commit.failed\",\"at\":9223372036854775807},"
-        "{\"type\":5,\"at\":\"x\"}],\"runs\":[{\"started\":9223372036854775807},{\"started\":-9223372036854775808,\"outcome\":\"success\"}]}",
+        "{\"events\":[{\"type\":\"commit.failed\",\"at\":-9223372036854775808},{\"type\":\"commit.failed\",\"at\":"
+        "9223372036854775807},"
+        "{\"type\":5,\"at\":\"x\"}],\"runs\":[{\"started\":9223372036854775807},{\"started\":-9223372036854775808,"
+        "\"outcome\":\"success\"}]}",
     };
 
     (void)state;
@@ -510,7 +535,8 @@ static void test_hostile_facts(void **state)
         struct world w;
 
         open_world(&w,
-                   "triggers = { on.event { \"commit.failed\", debounce = \"1h\", max_hold = \"2h\" }, on.count { \"commit.failed\", n = 1 }, "
+                   "triggers = { on.event { \"commit.failed\", debounce = \"1h\", max_hold = \"2h\" }, on.count { "
+                   "\"commit.failed\", n = 1 }, "
                    "time.every { \"1h\", anchor = \"last_end\" } },",
                    FACTS[i], "2026-03-01T00:00:00Z");
         due(&w, "2026-03-01T00:10:00Z");
@@ -541,7 +567,8 @@ static void test_state_is_kept(void **state)
     assert_memory_equal(&a, &b, sizeof a);
     assert_int_equal(ebb_schedule_load(store, "q", UUID, &b, &err), 0);
     assert_int_equal(b.active_since_ms, 0);
-    assert_int_equal(ebb_store_put_value(store, "schedule", "p/" UUID, "{\"fired\":{\"a\":1},\"active_since\":\"x\"}", &err), 0);
+    assert_int_equal(
+        ebb_store_put_value(store, "schedule", "p/" UUID, "{\"fired\":{\"a\":1},\"active_since\":\"x\"}", &err), 0);
     assert_int_equal(ebb_schedule_load(store, "p", UUID, &b, &err), 0);
     assert_int_equal(b.active_since_ms, 0);
     assert_int_equal(ebb_store_put_value(store, "schedule", "p/" UUID, "{", &err), 0);

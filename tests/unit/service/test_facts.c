@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Facts of a table: what its metadata and the store say, and nothing that they don't.
+ */
+#include "service_help.h"
+
+#include <sys/resource.h>
+
+#include "service/facts.h"
+
+#define CURRENT "\"current-snapshot-id\":-1,\"refs\":{},\"snapshots\":[]"
+
+static struct ebb_value *facts_of(struct world *w, const struct ebb_strs *events)
+{
+    struct ebb_facts_options o = {"sweep", 3, NULL, events};
+    struct ebb_value *facts = NULL;
+    struct ebb_table *t = NULL;
+
+    assert_ok(w, try_open(w, 0));
+    assert_ok(w, ebb_table_open(ebb_workspace_site(w->ws), "lake.db.a", &t, &w->err));
+    assert_ok(w, ebb_facts_new(ebb_workspace_site(w->ws), t, &o, world_now(w), &facts, &w->err));
+    ebb_table_free(t);
+    return facts;
+}
+
+static void start(struct world *w)
+{
+    open_world(w);
+    world_put(w, "ebb.lua", CONFIG_HEAD "}");
+    add_table(w, "a", 1);
+}
+
+static const struct ebb_value *sub(const struct ebb_value *v, const char *a, const char *b)
+{
+    v = ebb_value_get(v, a);
+    return b ? ebb_value_get(v, b) : v;
+}
+
+static void test_identity(void **state)
+{
+    struct ebb_value *facts;
+    const struct ebb_value *t;
+    struct world w;
+
+    (void)state;
+    start(&w);
+    edit_metadata(&w.tables[0], "\"properties\":{}", "\"properties\":{\"owner\":\"x\",\"k\":\"\"}");
+    facts = facts_of(&w, NULL);
+    t = ebb_value_get(facts, "table");
+    assert_string_equal(ebb_value_text_of(t, "catalog"), "lake");
+    assert_string_equal(ebb_value_text_of(t, "namespace"), "db");
+    assert_string_equal(ebb_value_text_of(t, "name"), "a");
+    assert_string_equal(ebb_value_text_of(t, "uuid"), "00000001-2222-4333-8444-555555555555");
+    assert_string_equal(ebb_value_text_of(t, "location"), w.tables[0].uri);
+    assert_int_equal(ebb_value_int_of(t, "format_version", 0), 2);
+    assert_int_equal(ebb_value_int_of(t, "location_overlaps", 0), 3);
+    assert_string_equal(ebb_value_text_of(ebb_value_get(t, "properties"), "owner"), "x");
+    assert_int_equal(ebb_value_int_of(ebb_value_get(t, "stats"), "snapshots", -1), 0);
+    assert_null(sub(t, "stats", "data_files")); /* not known is not there */
+    assert_null(sub(t, "stats", "orphans"));
+    assert_null(ebb_value_get(t, "current_snapshot"));
+    assert_int_equal(ebb_value_get_count(ebb_value_get(facts, "events")), 0);
+    ebb_value_free(facts);
+    close_world(&w);
+}
+
+#define SNAPSHOT(id, seq, at, summary)                                                                                                     \
+    "{\"snapshot-id\":" #id ",\"sequence-number\":" #seq ",\"timestamp-ms\":" #at ",\"manifest-list\":\"m" #id "\",\"summary\":{\"operation\":\"append\"" summary "}}"
+
+static void test_snapshots(void **state)
+{
+    struct ebb_value *facts;
+    const struct ebb_value *t, *events;
+    struct world w;
+
+    (void)state;
+    start(&w);
+    edit_metadata(&w.tables[0], CURRENT,
+                  "\"current-snapshot-id\":9007199254740993,\"refs\":{\"main\":{\"snapshot-id\":9007199254740993,\"type\":\"branch\"},"
+                  "\"v1\":{\"snapshot-id\":7,\"type\":\"tag\"}},\"snapshots\":["
+                  SNAPSHOT(9007199254740993, 3, 3000, ",\"total-data-files\":\"12\",\"total-files-size\":\"9223372036854775807\",\"total-delete-files\":\"x1\","
+                                                      "\"total-position-deletes\":\"9223372036854775807\",\"total-equality-deletes\":\"1\"") ","
+                  SNAPSHOT(7, 1, 1000, "") "," SNAPSHOT(8, 2, 2000, ",\"ebb.run-id\":\"r-1\"") "]");
+    facts = facts_of(&w, NULL);
+    t = ebb_value_get(facts, "table");
+    events = ebb_value_get(facts, "events");
+    assert_int_equal(ebb_value_get_count(ebb_value_get(t, "snapshots")), 3); /* oldest first */
+    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), 0), "id", 0), 7);
+    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), 2), "id", 0), 9007199254740993); /* no float could hold it */
+    assert_int_equal(ebb_value_int_of(ebb_value_get(t, "current_snapshot"), "sequence", 0), 3);
+    assert_string_equal(ebb_value_text_of(sub(t, "refs", "v1"), "type"), "tag");
+    assert_int_equal(ebb_value_int_of(ebb_value_get(t, "stats"), "data_files", 0), 12);
+    assert_int_equal(ebb_value_int_of(ebb_value_get(t, "stats"), "bytes", 0), INT64_MAX);
+    assert_null(sub(t, "stats", "delete_files"));   /* no number */
+    assert_null(sub(t, "stats", "delete_records")); /* the sum is none */
+    assert_int_equal(ebb_value_get_count(events), 3);
+    assert_string_equal(ebb_value_text_of(ebb_value_get_at(events, 0), "type"), "snapshot.committed");
+    assert_false(ebb_value_bool_of(ebb_value_get_at(events, 0), "own", false));
+    assert_true(ebb_value_bool_of(ebb_value_get_at(events, 1), "own", false)); /* made by maintenance */
+    ebb_value_free(facts);
+    close_world(&w);
+}
+
+static void test_counters_of_a_hostile_summary(void **state)
+{
+    static const char *const VALUES[] = {"", "-1", " 1", "1 ", "0x10", "1e3", "9223372036854775808", "99999999999999999999999", "+1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof VALUES / sizeof VALUES[0]; i++) {
+        struct ebb_value *facts;
+        struct world w;
+        char text[512];
+
+        start(&w);
+        snprintf(text, sizeof text,
+                 "\"current-snapshot-id\":7,\"snapshots\":[{\"snapshot-id\":7,\"sequence-number\":1,\"timestamp-ms\":1,\"manifest-list\":\"m\","
+                 "\"summary\":{\"operation\":\"append\",\"total-data-files\":\"%s\"}}]",
+                 VALUES[i]);
+        edit_metadata(&w.tables[0], CURRENT, text);
+        facts = facts_of(&w, NULL);
+        if (sub(ebb_value_get(facts, "table"), "stats", "data_files"))
+            fail_msg("'%s' was taken for a number", VALUES[i]);
+        ebb_value_free(facts);
+        close_world(&w);
+    }
+}
+
+static void test_runs_and_the_last_plan(void **state)
+{
+    static const struct {
+        const char *status, *outcome;
+    } CASES[] = {{"done", "success"}, {"restored", "success"}, {"purged", "success"}, {"observed", "observed"},
+                 {"partial", "partial"}, {"failed", "failed"}, {"interrupted", "running"}, {"started", "running"}};
+    struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "", 0, 0, "", "{}"};
+    struct ebb_value *facts;
+    const struct ebb_value *runs, *orphans;
+    struct world w;
+    char id[40];
+
+    (void)state;
+    start(&w);
+    assert_ok(&w, try_open(&w, 0));
+    for (size_t i = 0; i < 8; i++) {
+        snprintf(id, sizeof id, "r-%026zu", i);
+        r.id = id;
+        r.status = CASES[i].status;
+        r.at_ms = (int64_t)i + 1;
+        r.end_ms = i < 7 ? (int64_t)i + 2 : 0;
+        assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_RUN, &r, &w.err));
+    }
+    r.id = "r-other";
+    r.policy = "other";
+    assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_RUN, &r, &w.err));
+    r = (struct ebb_record){"p-1", "lake.db.a", r.uuid, "", "ready", world_now(&w) - 1000, 0, "", "{\"candidates\":5,\"candidate_bytes\":70}"};
+    assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_PLAN, &r, &w.err));
+    facts = facts_of(&w, NULL);
+    runs = ebb_value_get(facts, "runs");
+    assert_int_equal(ebb_value_get_count(runs), 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_string_equal(ebb_value_text_of(ebb_value_get_at(runs, i), "outcome"), CASES[i].outcome);
+    assert_null(ebb_value_get(ebb_value_get_at(runs, 7), "ended"));
+    orphans = sub(ebb_value_get(facts, "table"), "stats", "orphans");
+    assert_int_equal(ebb_value_int_of(orphans, "files", 0), 5);
+    assert_int_equal(ebb_value_int_of(orphans, "bytes", 0), 70);
+    assert_in_range(ebb_value_int_of(orphans, "age", -1), 1000, 60000);
+    ebb_value_free(facts);
+    close_world(&w);
+}
+
+static void test_events_by_hand(void **state)
+{
+    static const char *const BAD[] = {"", " ", "a=b", "type key", "type =x", "type a=b c"};
+    struct ebb_facts_options o = {NULL, -1, NULL, NULL};
+    struct ebb_value *facts;
+    const struct ebb_value *e;
+    struct ebb_table *t = NULL;
+    struct ebb_strs events;
+    struct world w;
+
+    (void)state;
+    start(&w);
+    ebb_strs_init(&events);
+    assert_ok(&w, ebb_strs_add(&events, "commit.failed files=212 ok=true big=99999999999999999999 text=a=b empty= id=5", &w.err));
+    facts = facts_of(&w, &events);
+    assert_int_equal(ebb_value_get_count(ebb_value_get(facts, "events")), 1);
+    e = ebb_value_get_at(ebb_value_get(facts, "events"), 0);
+    assert_string_equal(ebb_value_text_of(e, "type"), "commit.failed");
+    assert_int_equal(ebb_value_int_of(e, "files", 0), 212);
+    assert_true(ebb_value_bool_of(e, "ok", false));
+    assert_string_equal(ebb_value_text_of(e, "big"), "99999999999999999999"); /* no integer of ours: text */
+    assert_string_equal(ebb_value_text_of(e, "text"), "a=b");
+    assert_string_equal(ebb_value_text_of(e, "empty"), "");
+    ebb_value_free(facts);
+    ebb_strs_fini(&events);
+    assert_ok(&w, ebb_table_open(ebb_workspace_site(w.ws), "lake.db.a", &t, &w.err));
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        ebb_strs_init(&events);
+        assert_ok(&w, ebb_strs_add(&events, BAD[i], &w.err));
+        o.events = &events;
+        facts = NULL;
+        assert_error(&w, ebb_facts_new(ebb_workspace_site(w.ws), t, &o, 0, &facts, &w.err), EUSAGE);
+        assert_null(facts);
+        ebb_strs_fini(&events);
+    }
+    ebb_table_free(t);
+    close_world(&w);
+}
+
+/* The newest part of a very long history, in bounded time. */
+static void test_a_long_history(void **state)
+{
+    const size_t count = 60000;
+    struct rusage before, after;
+    struct ebb_value *facts;
+    const struct ebb_value *t;
+    struct world w;
+    char path[512];
+    double seconds;
+    FILE *f;
+
+    (void)state;
+    start(&w);
+    path_of(&w.tables[0], "metadata/v1.metadata.json", path);
+    f = fopen(path, "w");
+    fprintf(f,
+            "{\"format-version\":2,\"table-uuid\":\"u\",\"location\":\"%s\",\"last-sequence-number\":%zu,\"last-updated-ms\":1,\"last-column-id\":1,"
+            "\"current-schema-id\":0,\"schemas\":[{\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"a\",\"required\":false,"
+            "\"type\":\"int\"}]}],\"default-spec-id\":0,\"partition-specs\":[{\"spec-id\":0,\"fields\":[]}],\"last-partition-id\":999,"
+            "\"default-sort-order-id\":0,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],\"properties\":{},\"current-snapshot-id\":%zu,"
+            "\"snapshots\":[",
+            w.tables[0].uri, count, count);
+    for (size_t i = 1; i <= count; i++) {
+        fprintf(f, "%s{\"snapshot-id\":%zu,\"sequence-number\":%zu,\"timestamp-ms\":%zu,\"manifest-list\":\"m\",\"summary\":{\"operation\":\"append\"",
+                i > 1 ? "," : "", i, i, i * 1000);
+        for (int k = 0; k < 35; k++)
+            fprintf(f, ",\"key-%d\":\"value\"", k);
+        fprintf(f, "}}");
+    }
+    fprintf(f, "]}");
+    fclose(f);
+    assert_ok(&w, try_open(&w, 0));
+    getrusage(RUSAGE_SELF, &before);
+    facts = facts_of(&w, NULL);
+    getrusage(RUSAGE_SELF, &after);
+    seconds = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) + (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
+    t = ebb_value_get(facts, "table");
+    assert_int_equal(ebb_value_int_of(ebb_value_get(t, "stats"), "snapshots", 0), count);
+    assert_int_equal(ebb_value_get_count(ebb_value_get(t, "snapshots")), EBB_FACTS_SNAPSHOTS_MAX);
+    assert_int_equal(ebb_value_get_count(ebb_value_get(facts, "events")), EBB_FACTS_COMMITS_MAX);
+    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), EBB_FACTS_SNAPSHOTS_MAX - 1), "id", 0), count);
+    assert_non_null(ebb_value_get(ebb_value_get_at(ebb_value_get(t, "snapshots"), EBB_FACTS_SNAPSHOTS_MAX - 1), "summary"));
+    assert_null(ebb_value_get(ebb_value_get_at(ebb_value_get(t, "snapshots"), 0), "summary"));
+    assert_true(seconds < 20); /* far less without sanitizers; it must only not be quadratic */
+    ebb_value_free(facts);
+    close_world(&w);
+}
+
+static void test_captured(void **state)
+{
+    static const char *const BAD[] = {"", "5", "{}", "[]", "{\"table\":", "{\"tabel\":{}}", "{\"table\":null}"};
+    struct ebb_value *v = NULL;
+    struct world w;
+    char path[512];
+
+    (void)state;
+    start(&w);
+    world_path(&w, "f.json", path);
+    world_put(&w, "f.json", "{\"table\":{\"name\":\"x\"}}");
+    assert_ok(&w, ebb_facts_load(path, &v, &w.err));
+    assert_string_equal(ebb_value_text_of(ebb_value_get(v, "table"), "name"), "x");
+    ebb_value_free(v);
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        world_put(&w, "f.json", BAD[i]);
+        v = NULL;
+        if (ebb_facts_load(path, &v, &w.err) != -EBB_EUSAGE)
+            fail_msg("'%s': %s", BAD[i], w.err.message);
+        assert_null(v);
+    }
+    assert_int_not_equal(ebb_facts_load("/nowhere.json", &v, &w.err), 0);
+    assert_int_not_equal(ebb_facts_load("/dev/zero", &v, &w.err), 0);
+    assert_int_not_equal(ebb_facts_load(w.top, &v, &w.err), 0);
+    world_path(&w, "fifo.json", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_not_equal(ebb_facts_load(path, &v, &w.err), 0);
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_snapshots),
+        cmocka_unit_test(test_counters_of_a_hostile_summary),
+        cmocka_unit_test(test_runs_and_the_last_plan),
+        cmocka_unit_test(test_events_by_hand),
+        cmocka_unit_test(test_a_long_history),
+        cmocka_unit_test(test_captured),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
