@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Byte slices, growable buffers with a limit, and lists of strings. Used everywhere. A buffer takes its limit at init;
- * going past it, or running out of memory, makes it *bad*: appends become no-ops and ebb_buf_check tells. Not thread safe.
+ * going past it, or running out of memory, makes it *bad*: appends become no-ops and ebb_buf_check tells. Not thread
+ * safe.
  */
 #ifndef EBB_BASE_BUF_H
 #define EBB_BASE_BUF_H
@@ -79,6 +80,7 @@ struct ebb_strs {
     size_t cap;
 };
 
+/* An empty list; _fini frees the strings and may be called twice. */
 void ebb_strs_init(struct ebb_strs *s);
 void ebb_strs_fini(struct ebb_strs *s);
 /* Copies. EBB_ENOMEM only. */
@@ -93,6 +95,7 @@ struct ebb_arena {
     size_t max_bytes;
 };
 
+/* Nothing is allocated yet; _fini frees all that was, and may be called twice. */
 void ebb_arena_init(struct ebb_arena *a, size_t max_bytes);
 void ebb_arena_fini(struct ebb_arena *a);
 /* Zeroed, 16-byte aligned. NULL when memory or the limit is exhausted. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Time triggers: calendar expressions ("Sun 02:00", "Mon..Fri *:00/15", "*-*-01 03:30", "last Sun 02:00"), five-field
- * cron, and fixed steps. Rules for clock changes: design of the scheduler (a named time in a gap fires once, at the
- * first instant after it; a time that happens twice fires at the first only; hour "*" fires at both). Pure, immutable
+ * cron, and fixed steps. Clock changes: a named time in a gap fires once, at the
+ * first instant after it; a time that happens twice fires at the first only; hour "*" fires at both. Pure, immutable
  * once parsed.
  */
 #ifndef EBB_BASE_CALENDAR_H

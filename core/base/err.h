@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors. Every function that can fail returns 0 or -EBB_E… and fills a struct ebb_err, which the caller owns (usually on the
- * stack). One list (EBB_ERRORS) gives for each error its stable code, its refusal class and the exit status of the command
- * line. Thread safe: no global state.
+ * Errors. Every function that can fail returns 0 or -EBB_E… and fills a struct ebb_err, which the caller owns (usually
+ * on the stack). One list (EBB_ERRORS) gives for each error its stable code, its refusal class and the exit status of
+ * the command line. Thread safe: no global state.
  */
 #ifndef EBB_BASE_ERR_H
 #define EBB_BASE_ERR_H
@@ -95,8 +95,8 @@ enum ebb_error {
 #define EBB_ERR_MESSAGE_MAX 1024
 #define EBB_ERR_HINT_MAX 512
 
-/* What failed. `message` reads "<what>: <why>", names the file or field; it may hold any byte of a file name, so whoever
- * prints it escapes control characters (ebb_text_escape). `hint` tells the remedy or is empty. */
+/* What failed. `message` reads "<what>: <why>", names the file or field; it may hold any byte of a file name, so
+ * whoever prints it escapes control characters (ebb_text_escape). `hint` tells the remedy or is empty. */
 struct ebb_err {
     enum ebb_error error;
     bool retryable;
@@ -114,11 +114,12 @@ int ebb_err_errno(struct ebb_err *err, int errno_value, const char *format, ...)
 int ebb_err_nomem(struct ebb_err *err);
 /* Add the remedy to an error that was set. */
 void ebb_err_hint(struct ebb_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Change the error's kind but keep its text (e.g. "not found" of a manifest becomes EBB_EMANIFEST_MISSING); prefix, if not
- * NULL, is put before the message. Returns -error. */
+/* Change the error's kind but keep its text (e.g. "not found" of a manifest becomes EBB_EMANIFEST_MISSING); prefix, if
+ * not NULL, is put before the message. Returns -error. */
 int ebb_err_as(struct ebb_err *err, enum ebb_error error, const char *prefix);
 
-/* Facts about an error: stable code ("location.outside_table"), class ("gc-disabled" or ""), exit status. Never NULL. */
+/* Facts about an error: stable code ("location.outside_table"), class ("gc-disabled" or ""), exit status. Never NULL.
+ */
 const char *ebb_error_code(enum ebb_error error);
 const char *ebb_error_class(enum ebb_error error);
 int ebb_error_exit(enum ebb_error error);

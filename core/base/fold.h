@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folding: what is left of a path when the differences that people and programs overlook are taken away: percent-encoding, '+' for a space, case,
- * accents and the two Unicode spellings of them. Two names of one fold are *near*; that is told, never acted on (orphan-removal 2.3). Pure.
+ * Folding: what is left of a path when the differences that people and programs overlook are taken away:
+ * percent-encoding, '+' for a space, case, accents and the two Unicode spellings of them. Two names of one fold are
+ * *near*; that is told, never acted on. Pure.
  */
 #ifndef EBB_BASE_FOLD_H
 #define EBB_BASE_FOLD_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text for people and for JSON: escaping, UTF-8 checks, base64, and a small streaming JSON writer on a buffer. No state.
+ * Text for people and for JSON: escaping, UTF-8 checks, base64, and a small streaming JSON writer on a buffer. No
+ * state.
  */
 #ifndef EBB_BASE_TEXT_H
 #define EBB_BASE_TEXT_H
 
 #include "base/buf.h"
 
-/* Append bytes for a terminal or a log line: control characters (C0, DEL, C1) and bytes that are not UTF-8 become \xHH, a
- * backslash becomes \\, all else stays. */
+/* Append bytes for a terminal or a log line: control characters (C0, DEL, C1) and bytes that are not UTF-8 become \xHH,
+ * a backslash becomes \\, all else stays. */
 void ebb_text_escape(struct ebb_buf *out, const char *bytes, size_t n);
 /* Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool ebb_text_is_utf8(const char *bytes, size_t n);
@@ -20,7 +21,8 @@ bool ebb_text_unbase64(struct ebb_buf *out, const char *text, size_t n);
 void ebb_text_hex(struct ebb_buf *out, const void *bytes, size_t n);
 /* Append "1.5 GiB" style size for people. */
 void ebb_text_size(struct ebb_buf *out, uint64_t bytes);
-/* The candidate nearest to `word` within an edit distance of 2 (3 for words over 8 bytes), or NULL: for "did you mean". */
+/* The candidate nearest to `word` within an edit distance of 2 (3 for words over 8 bytes), or NULL: for "did you mean".
+ */
 const char *ebb_text_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* JSON writer: appends one compact JSON value to a buffer. Commas and quoting are its business; nesting at most
@@ -34,6 +36,8 @@ struct ebb_jsonw {
     bool after_key;
 };
 
+/* Begin a value in `out` (borrowed); errors show there. Every begin is matched by an end, every value in an object
+ * follows a key. */
 void ebb_jsonw_init(struct ebb_jsonw *w, struct ebb_buf *out);
 void ebb_jsonw_begin(struct ebb_jsonw *w, char open); /* '{' or '[' */
 void ebb_jsonw_end(struct ebb_jsonw *w, char close);  /* '}' or ']' */

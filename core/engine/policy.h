@@ -44,7 +44,8 @@ bool ebb_policy_has_target(const struct ebb_policy *policy);
 bool ebb_policy_is_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
                           const char *name, const struct ebb_value *properties);
 /* The same by name alone, for a table whose properties are not known: tables and exclude. */
-bool ebb_policy_may_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_, const char *name);
+bool ebb_policy_may_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
+                           const char *name);
 /* Whether a table glob ("prod.*.*"; '*' within one component, '**' any number of components) takes a dotted table name.
  * Bounded by length of glob × length of name. */
 bool ebb_table_glob_is_match(const char *glob, const char *name);

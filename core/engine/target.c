@@ -37,7 +37,8 @@ static bool is_where(const struct ebb_value *where, const struct ebb_value *prop
     return ebb_value_bool_of(where, "exists", value != NULL) == (value != NULL);
 }
 
-bool ebb_policy_may_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_, const char *name)
+bool ebb_policy_may_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
+                           const char *name)
 {
     const struct ebb_value *target = ebb_value_get(policy->manifest, "target");
     struct ebb_buf label;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Avro object containers, read with projection (Avro 1.11 specification; Iceberg format notes 3). The writer's schema is compiled to
- * a flat program that skips what is not asked for; wanted fields are found by Iceberg field-id (by name only in a file that
- * carries no ids at all). Codecs null, deflate, zstandard, snappy. No length, count or index of the input is trusted; a file must
- * end exactly after a block's sync marker. One reader per thread; buffers are reused from file to file, so a callback may not read
- * another file with the same reader (EBB_EINTERNAL).
+ * Avro object containers, read with projection (Avro 1.11 specification). The writer's schema is compiled to
+ * a flat program that skips what is not asked for; wanted fields are found by Iceberg field-id (by name only in a file
+ * that carries no ids at all). Codecs null, deflate, zstandard, snappy. No length, count or index of the input is
+ * trusted; a file must end exactly after a block's sync marker. One reader per thread; buffers are reused from file to
+ * file, so a callback may not read another file with the same reader (EBB_EINTERNAL).
  */
 #ifndef EBB_FORMAT_AVRO_H
 #define EBB_FORMAT_AVRO_H
@@ -13,9 +13,14 @@
 
 #define EBB_AVRO_MAX_BLOCK_BYTES ((size_t)1 << 30)
 
-/* A wanted field: its path of field ids (e.g. {2, 100} = data_file.file_path), its name path for files without ids, and where its value
- * goes: slot number in the row. */
-enum ebb_avro_type { EBB_AVRO_INT, EBB_AVRO_LONG = EBB_AVRO_INT, EBB_AVRO_BYTES /* bytes, string or fixed */, EBB_AVRO_PRESENT /* only whether it is not null */ };
+/* A wanted field: its path of field ids (e.g. {2, 100} = data_file.file_path), its name path for files without ids, and
+ * where its value goes: slot number in the row. */
+enum ebb_avro_type {
+    EBB_AVRO_INT,
+    EBB_AVRO_LONG = EBB_AVRO_INT,
+    EBB_AVRO_BYTES /* bytes, string or fixed */,
+    EBB_AVRO_PRESENT /* only whether it is not null */
+};
 struct ebb_avro_want {
     int ids[3]; /* 0-terminated */
     const char *names[3];
@@ -30,6 +35,7 @@ struct ebb_avro_value {
 };
 
 struct ebb_avro_reader;
+/* A reader keeps its buffers and decompressors from file to file. One per thread. EBB_ENOMEM. */
 int ebb_avro_reader_new(struct ebb_avro_reader **out, struct ebb_err *err);
 void ebb_avro_reader_free(struct ebb_avro_reader *reader);
 
@@ -39,8 +45,8 @@ typedef int ebb_avro_row_cb(void *data, const struct ebb_avro_value *row, struct
 typedef int ebb_avro_meta_cb(void *data, struct ebb_str key, struct ebb_str value, struct ebb_err *err);
 
 /* Read a whole container from memory. name is for messages. EBB_ECORRUPT (bytes), EBB_EENCRYPTED (starts with "AGS1"),
- * EBB_ECORRUPT also for an unknown codec, EBB_ELIMIT for a block or schema over the limits, EBB_ENOMEM, or what a callback returned.
- * At most 64 wants. */
+ * EBB_ECORRUPT also for an unknown codec, EBB_ELIMIT for a block or schema over the limits, EBB_ENOMEM, or what a
+ * callback returned. At most 64 wants. */
 int ebb_avro_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
                   const struct ebb_avro_want *wants, size_t want_count, ebb_avro_meta_cb *meta, ebb_avro_row_cb *row,
                   void *data, struct ebb_err *err);

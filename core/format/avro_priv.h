@@ -80,16 +80,16 @@ static inline const struct ebb__avro_node *ebb__avro_schema_target(const struct 
 
 enum ebb__avro_code {
     EBB__OP_END,
-    EBB__OP_JUMP,        /* n: where to */
-    EBB__OP_NULLABLE,    /* a branch index 0 or 1; arg: which is null; n: where to go then */
+    EBB__OP_JUMP,          /* n: where to */
+    EBB__OP_NULLABLE,      /* a branch index 0 or 1; arg: which is null; n: where to go then */
     EBB__OP_NULLABLE_STEP, /* the same where the other branch is just the next op, which is none of the control ops */
-    EBB__OP_UNION,       /* a branch index below arg32; n: first of its entries in targets */
-    EBB__OP_LOOP,        /* array or map; arg: loop depth; n: where to go when it is empty or done */
-    EBB__OP_NEXT,        /* end of the body; arg: loop depth; n: first op of the body */
-    EBB__OP_LOOP_EMPTY,  /* array of items without bytes */
-    EBB__OP_LOOP_VARINT, /* array of int or long; arg: see ebb__avro_int_mask */
-    EBB__OP_LOOP_PAIR,   /* array of (int or long, int or long) */
-    EBB__OP_LOOP_BYTES,  /* array of (int or long, bytes); arg: as above, for the key */
+    EBB__OP_UNION,         /* a branch index below arg32; n: first of its entries in targets */
+    EBB__OP_LOOP,          /* array or map; arg: loop depth; n: where to go when it is empty or done */
+    EBB__OP_NEXT,          /* end of the body; arg: loop depth; n: first op of the body */
+    EBB__OP_LOOP_EMPTY,    /* array of items without bytes */
+    EBB__OP_LOOP_VARINT,   /* array of int or long; arg: see ebb__avro_int_mask */
+    EBB__OP_LOOP_PAIR,     /* array of (int or long, int or long) */
+    EBB__OP_LOOP_BYTES,    /* array of (int or long, bytes); arg: as above, for the key */
     EBB__OP_INT,
     EBB__OP_LONG,
     EBB__OP_BOOLEAN,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Manifest lists and manifests (Iceberg format notes 4, 5). Each is read whole from memory through the projecting Avro reader; rows
- * are given to a callback, their strings valid only during it. Both check what can be checked: ids, counts, statuses, encryption.
+ * Manifest lists and manifests. Each is read whole from memory through the projecting Avro reader; rows
+ * are given to a callback, their strings valid only during it. Both check what can be checked: ids, counts, statuses,
+ * encryption.
  */
 #ifndef EBB_FORMAT_MANIFEST_H
 #define EBB_FORMAT_MANIFEST_H
@@ -28,11 +29,11 @@ enum ebb_entry_status { EBB_ENTRY_EXISTING = 0, EBB_ENTRY_ADDED = 1, EBB_ENTRY_D
 
 struct ebb_manifest_entry {
     enum ebb_entry_status status;
-    int content;                        /* 0 data, 1 position deletes and deletion vectors, 2 equality deletes */
+    int content; /* 0 data, 1 position deletes and deletion vectors, 2 equality deletes */
     struct ebb_str file_path;
     struct ebb_str file_format;
     struct ebb_str referenced_data_file; /* n == 0: none */
-    int64_t snapshot_id;                /* -1: inherit */
+    int64_t snapshot_id;                 /* -1: inherit */
     int64_t record_count;
     int64_t file_size_bytes;
 };
@@ -42,8 +43,9 @@ struct ebb_manifest_counts {
     int64_t added, existing, deleted;
 };
 
-/* EBB_EMANIFEST_CORRUPT (also: status outside 0..2, a path that is empty or not UTF-8, a Parquet manifest of version 4), EBB_EENCRYPTED,
- * EBB_ENOMEM, or what the callback returned. *counts is filled on success (NULL is fine); comparing it with the list is the caller's business. */
+/* EBB_EMANIFEST_CORRUPT (also: status outside 0..2, a path that is empty or not UTF-8, a Parquet manifest of version
+ * 4), EBB_EENCRYPTED, EBB_ENOMEM, or what the callback returned. *counts is filled on success (NULL is fine); comparing
+ * it with the list is the caller's business. */
 int ebb_manifest_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
                       ebb_manifest_entry_cb *cb, void *data, struct ebb_manifest_counts *counts, struct ebb_err *err);
 

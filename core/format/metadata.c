@@ -143,7 +143,7 @@ static void reader_fini(struct ebb__metadata_reader *r)
     ebb_json_fini(&r->j);
 }
 
-/* Without any refs the current snapshot is that of the branch main (format notes 1.3). */
+/* Without any refs the current snapshot is that of the branch main. */
 static int add_main(struct ebb__metadata_reader *r, struct ebb_err *err)
 {
     struct ebb_ref *ref;

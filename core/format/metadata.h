@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Table metadata (*.metadata.json), format versions 1, 2, 3 (Iceberg format notes 1). What cannot be read with
+ * Table metadata (*.metadata.json), format versions 1, 2, 3. What cannot be read with
  * certainty is refused: format version 4 or more, encryption, repeated keys, snapshots without manifests. Unknown keys
  * are ignored. Immutable once parsed.
  */
@@ -83,7 +83,7 @@ struct ebb_metadata {
 #define EBB_METADATA_MAX_BYTES ((size_t)1 << 30) /* of the JSON text, after unzipping */
 
 /* Parse the bytes of a metadata file. name: its URI or file name; gzip is decided by name (".gz.metadata.json",
- * ".metadata.json.gz") or by the magic 1F 8B. Required (format notes 1.1, 1.2): format-version, location,
+ * ".metadata.json.gz") or by the magic 1F 8B. Required: format-version, location,
  * last-updated-ms, for each snapshot its id, time and manifests; from version 2 on also table-uuid,
  * last-sequence-number, partition-specs. Memory: at most 16 bytes for each byte of the text and 1 MiB. The current
  * snapshot and those of refs must be in snapshots, ids must not repeat. EBB_EMETADATA, EBB_EVERSION, EBB_EENCRYPTED,
@@ -109,7 +109,7 @@ int ebb_metadata_identify(const char *name, const void *bytes, size_t n, struct 
 const char *ebb_metadata_property(const struct ebb_metadata *m, const char *key);
 const struct ebb_snapshot *ebb_metadata_snapshot(const struct ebb_metadata *m, int64_t id);
 const char *ebb_snapshot_summary(const struct ebb_snapshot *s, const char *key);
-/* gc.enabled: only absent or "true" without case allows (case OW5). */
+/* gc.enabled: only absent or "true" without case allows. */
 bool ebb_metadata_is_gc_enabled(const struct ebb_metadata *m);
 /* Whether a file name (or URI) is that of a metadata file, and whether the name says gzip (is_gzip may be NULL). */
 bool ebb_metadata_is_name(const char *name, bool *is_gzip);

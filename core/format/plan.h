@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines of a plan file (orphan-removal 3): header, one line per candidate, summary. Bytes to structs and back, no I/O.
+ * Lines of a plan file: header, one line per candidate, summary. Bytes to structs and back, no I/O.
  * All paths are full URIs, raw bytes as the listing gave them; what is not UTF-8 stands as base64 under "<key>_b64".
  * Keys of the header besides those of the table: "location" and "scanned" both are the folder that was listed; times
  * are ISO 8601 in UTC; "snapshot_id" and "policy" may be null.

@@ -148,7 +148,9 @@ static int check_at(const struct ebb_cli *cli, struct ebb_err *err)
         return 0;
     for (size_t i = 0; !rc && i < c->binding_count; i++)
         if (c->bindings[i].mode == EBB_BIND_ENFORCE && (!policy || !strcmp(policy, c->bindings[i].policy)))
-            rc = ebb_err_set(err, EBB_EUSAGE, "--at: policy %s is bound with mode enforce, which acts only at the real time", c->bindings[i].policy);
+            rc = ebb_err_set(err, EBB_EUSAGE,
+                             "--at: policy %s is bound with mode enforce, which acts only at the real time",
+                             c->bindings[i].policy);
     if (rc)
         ebb_err_hint(err, "with --dry-run nothing is applied");
     return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ebb demo: the main job on a small warehouse of real tables, told on one screen. Everything it says was measured on the way.
+ * ebb demo: the main job on a small warehouse of real tables, told on one screen. Everything it says was measured on
+ * the way.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,7 +44,8 @@ static const struct ebb_example EXAMPLES[] = {
 
 /* ---- steps ---- */
 
-static int open_at(const struct demo *d, int64_t *at_ms, bool with_config, struct ebb_workspace **ws, struct ebb_err *err)
+static int open_at(const struct demo *d, int64_t *at_ms, bool with_config, struct ebb_workspace **ws,
+                   struct ebb_err *err)
 {
     struct ebb_workspace_options o;
     struct ebb_strs maps;
@@ -245,7 +247,9 @@ static int tell(struct demo *d, struct ebb_err *err)
 
     ebb_buf_printf(out, "1  A warehouse of four real tables, with litter and traps, in %s\n", d->dir);
     ebb_buf_puts(out, "   policy iceberg-orphan-file-removal (olderThanDays 3), bound to all tables, mode enforce\n\n");
-    ebb_buf_puts(out, "2  One pass: the policy's weekly time was due; each table was decided, planned, checked again, and moved\n");
+    ebb_buf_puts(
+        out,
+        "2  One pass: the policy's weekly time was due; each table was decided, planned, checked again, and moved\n");
     for (size_t i = 0; i < d->story_count; i++)
         tell_table(d, &d->stories[i]);
     rc = tell_why(d, err);
@@ -258,8 +262,9 @@ static int tell(struct demo *d, struct ebb_err *err)
         return rc;
     ebb_buf_printf(out, "\n4  A fifth table has a manifest that was cut in the middle: refused (%s)\n", d->cut);
     ebb_buf_puts(out, "   Spark's own procedure reads it as a shorter manifest and offers a live file for deletion.\n");
-    ebb_buf_printf(out, "\n5  Undone: %" PRId64 " files restored; all %" PRId64 " files are as they were, content and time\n", d->restored,
-                   same);
+    ebb_buf_printf(
+        out, "\n5  Undone: %" PRId64 " files restored; all %" PRId64 " files are as they were, content and time\n",
+        d->restored, same);
     if (other)
         return ebb_err_set(err, EBB_EINTERNAL, "demo: %" PRId64 " files are not as they were", other);
     tell_next(d);
@@ -343,7 +348,8 @@ const struct ebb_command ebb_command_demo = {
     .name = "demo",
     .args = "[DIR]",
     .summary = "a small warehouse of real tables, cleaned and put back",
-    .about = "Copies four small tables with planted litter and traps into a folder, runs policy, plan, explanation, apply and restore on them, and tells what "
+    .about = "Copies four small tables with planted litter and traps into a folder, runs policy, plan, explanation, "
+             "apply and restore on them, and tells what "
              "happened. Nothing outside that folder is touched.",
     .arg_max = 1,
     .examples = EXAMPLES,

@@ -269,7 +269,8 @@ int ebb_demo_warehouse_make(const char *from, const char *policies, const char *
     return rc;
 }
 
-int ebb_demo_warehouse_compare(const char *from, const char *to, int64_t now_ms, int64_t *same, int64_t *other, struct ebb_err *err)
+int ebb_demo_warehouse_compare(const char *from, const char *to, int64_t now_ms, int64_t *same, int64_t *other,
+                               struct ebb_err *err)
 {
     struct making m = {from, to, {NULL, 0, 0}, now_ms, true, 0, 0};
     int rc = read_young(&m, err);

@@ -13,7 +13,9 @@
  * EBB_EUSAGE when `to` holds anything. */
 int ebb_demo_warehouse_make(const char *from, const char *policies, const char *to, int64_t now_ms,
                             struct ebb_err *err);
-/* Compare every file below to/wh with the original: content and time. *same counts those that are equal, *other those that are missing or differ. */
-int ebb_demo_warehouse_compare(const char *from, const char *to, int64_t now_ms, int64_t *same, int64_t *other, struct ebb_err *err);
+/* Compare every file below to/wh with the original: content and time. *same counts those that are equal, *other those
+ * that are missing or differ. */
+int ebb_demo_warehouse_compare(const char *from, const char *to, int64_t now_ms, int64_t *same, int64_t *other,
+                               struct ebb_err *err);
 
 #endif

@@ -46,7 +46,8 @@ static int check_equals(const char *option, const struct ebb_strs *list, struct 
     for (size_t i = 0; i < list->count; i++) {
         const char *text = list->items[i], *equals = strchr(text, '=');
 
-        if (equals && equals != text && !strchr(equals + 1, '=') && (!strchr(equals, ',') || strchr(text, ',') > equals))
+        if (equals && equals != text && !strchr(equals + 1, '=') &&
+            (!strchr(equals, ',') || strchr(text, ',') > equals))
             continue;
         ebb_err_set(err, EBB_EUSAGE, "--%s %s: NAMES=NAME is wanted", option, text);
         ebb_err_hint(err, "the names before '=', separated by commas, mean the same as the one behind it: "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout) and `sqlite` (the iceberg_tables of
- * PyIceberg's and the JDBC SQL catalog) so far, and tables opened by path. Read only. Never decides by numbers in file names in a
- * catalog table: only the pointer counts (Iceberg format notes 2). Not thread safe.
+ * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout) and `sqlite`
+ * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog) so far, and tables opened by path. Read only. Never
+ * decides by numbers in file names in a catalog table: only the pointer counts. Not thread safe.
  */
 #ifndef EBB_IO_CATALOG_H
 #define EBB_IO_CATALOG_H
@@ -11,12 +11,12 @@
 
 /* Where a table is, as its catalog says. Owned strings; free with ebb_table_ref_fini. */
 struct ebb_table_ref {
-    char *catalog;      /* configured name; "path" for a table opened by path */
-    char *namespace_;   /* levels joined by '.' */
+    char *catalog;    /* configured name; "path" for a table opened by path */
+    char *namespace_; /* levels joined by '.' */
     char *name;
     char *metadata_uri; /* current metadata file; NULL when unknown */
-    char *folder_uri;   /* the folder the catalog keeps the table in (directory catalogs, tables by path whose metadata is in `metadata`);
-                         * NULL elsewhere */
+    char *folder_uri; /* the folder the catalog keeps the table in (directory catalogs, tables by path whose metadata is
+                       * in `metadata`); NULL elsewhere */
     struct ebb_strs lagging; /* hadoop layout: metadata files vK with K >= the hint, other than the current one */
     struct ebb_err problem;  /* why metadata_uri is NULL (EBB_OK: none): EBB_EPOINTER_UNKNOWN, EBB_EHINT, … */
 };
@@ -24,12 +24,13 @@ void ebb_table_ref_fini(struct ebb_table_ref *ref);
 
 struct ebb_catalog;
 struct ebb_catalog_config {
-    const char *name; /* [A-Za-z_][A-Za-z0-9_-]* */
-    const char *type; /* "directory", "sqlite" */
-    const char *path; /* local path */
+    const char *name;     /* [A-Za-z_][A-Za-z0-9_-]* */
+    const char *type;     /* "directory", "sqlite" */
+    const char *path;     /* local path */
     const char *sql_name; /* sqlite: value of catalog_name; NULL = name */
 };
-/* EBB_ECONFIG: unknown type (rest, gravitino, glue, hive, postgresql are named as not built), missing path. storage is borrowed. Opens nothing yet. */
+/* EBB_ECONFIG: unknown type (rest, gravitino, glue, hive, postgresql are named as not built), missing path. storage is
+ * borrowed. Opens nothing yet. */
 int ebb_catalog_new(const struct ebb_catalog_config *config, struct ebb_storage *storage, struct ebb_catalog **out,
                     struct ebb_err *err);
 void ebb_catalog_free(struct ebb_catalog *catalog);
@@ -37,28 +38,31 @@ const char *ebb_catalog_name(const struct ebb_catalog *catalog);
 
 /* Called once per table; the ref is borrowed (valid during the call). */
 typedef int ebb_catalog_cb(void *data, const struct ebb_table_ref *ref, struct ebb_err *err);
-/* All tables, sorted by namespace and name; in directory catalogs also those below other tables and on file systems mounted below the path, but
- * not through links or in .ebb-quarantine. A table that went on in another catalog (a NNNNN-… file follows the newest vN) has
- * EBB_EPOINTER_UNKNOWN. A sqlite catalog without any row of its catalog_name, but with those of others, is EBB_ECATALOG. The listing is complete or an error (EBB_ECATALOG, EBB_EIO…): nothing is left out silently; a table
- * whose pointer can't be told is listed with its problem. */
+/* All tables, sorted by namespace and name; in directory catalogs also those below other tables and on file systems
+ * mounted below the path, but not through links or in .ebb-quarantine. A table that went on in another catalog (a
+ * NNNNN-… file follows the newest vN) has EBB_EPOINTER_UNKNOWN. A sqlite catalog without any row of its catalog_name,
+ * but with those of others, is EBB_ECATALOG. The listing is complete or an error (EBB_ECATALOG, EBB_EIO…): nothing is
+ * left out silently; a table whose pointer can't be told is listed with its problem. */
 int ebb_catalog_list(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data, struct ebb_err *err);
-/* One table. EBB_ETABLE_NOT_FOUND, the table's problem, or EBB_ECATALOG when two folders have the same name ("a.b/t" and "a/b/t", neither read
- * directly). */
+/* One table. EBB_ETABLE_NOT_FOUND, the table's problem, or EBB_ECATALOG when two folders have the same name ("a.b/t"
+ * and "a/b/t", neither read directly). */
 int ebb_catalog_load(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_table_ref *out,
                      struct ebb_err *err);
 
-/* A table by path or URI of its folder (Hadoop layout: version hint, probing upward; in another folder EBB_EPOINTER_UNKNOWN) or of one of its
- * *.metadata.json. A file named by hand is checked: EBB_ENOT_CURRENT when another metadata file of the same uuid in its folder lists it in its
- * metadata-log or has a greater last-updated-ms, or when it is a vN and readers find another one. Its name is parent folder (namespace) and folder; catalog is "path".
- * EBB_ETABLE_NOT_FOUND when there is none, EBB_EHINT, EBB_EMETADATA. */
+/* A table by path or URI of its folder (Hadoop layout: version hint, probing upward; in another folder
+ * EBB_EPOINTER_UNKNOWN) or of one of its
+ * *.metadata.json. A file named by hand is checked: EBB_ENOT_CURRENT when another metadata file of the same uuid in its
+ * folder lists it in its metadata-log or has a greater last-updated-ms, or when it is a vN and readers find another
+ * one. Its name is parent folder (namespace) and folder; catalog is "path". EBB_ETABLE_NOT_FOUND when there is none,
+ * EBB_EHINT, EBB_EMETADATA. */
 int ebb_table_ref_by_path(struct ebb_storage *storage, const char *path_or_uri, struct ebb_table_ref *out,
                           struct ebb_err *err);
 
-/* Hadoop layout (format notes 2.3): the current metadata file below a table folder. hint_version -1: no usable hint. A hint that is a number is
- * believed, of whatever size: EBB_EHINT when that version has no file. One that exists but can't be read is EBB_EIO or EBB_EPERMISSION; any other
- * text counts as none. EBB_ETABLE_NOT_FOUND. */
+/* Hadoop layout: the current metadata file below a table folder. hint_version -1: no usable hint. A hint that is a
+ * number is believed, of whatever size: EBB_EHINT when that version has no file. One that exists but can't be read is
+ * EBB_EIO or EBB_EPERMISSION; any other text counts as none. EBB_ETABLE_NOT_FOUND. */
 struct ebb_hadoop_version {
-    char *metadata_uri;      /* owned */
+    char *metadata_uri; /* owned */
     int64_t version;
     int64_t hint_version;
     struct ebb_strs lagging; /* URIs of vK with hint <= K < version */

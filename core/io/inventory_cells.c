@@ -12,7 +12,8 @@ const char *ebb__inventory_rows_column_name(const struct ebb__rows *rows, enum e
     return rows->is_s3 ? S3_NAMES[column] : LIST_NAMES[column];
 }
 
-int ebb__inventory_rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why, struct ebb_err *err)
+int ebb__inventory_rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why,
+                                  struct ebb_err *err)
 {
     return ebb__records_fail(&rows->records, err, "column %s: %s", ebb__inventory_rows_column_name(rows, column), why);
 }
@@ -35,15 +36,17 @@ static int read_size(const struct ebb__rows *rows, struct ebb_str cell, int64_t 
     *out = -1;
     if (!cell.n)
         return 0;
-    return read_digits(cell, out) ? ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_SIZE, "not a whole number of bytes", err) : 0;
+    return read_digits(cell, out)
+               ? ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_SIZE, "not a whole number of bytes", err)
+               : 0;
 }
 
 /* Milliseconds before 1973 or after 5138 are seconds or microseconds that were taken for milliseconds. */
 static int check_epoch(const struct ebb__rows *rows, int64_t ms, struct ebb_err *err)
 {
     if (ms != 0 && (ms < INT64_C(100000000000) || ms >= INT64_C(100000000000000)))
-        return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_MTIME,
-                                   "not plausible as milliseconds since 1970 (seconds or microseconds?)", err);
+        return ebb__inventory_rows_cell_fail(
+            rows, EBB__COLUMN_MTIME, "not plausible as milliseconds since 1970 (seconds or microseconds?)", err);
     return 0;
 }
 
@@ -122,7 +125,8 @@ static int decode_key(struct ebb__rows *rows, struct ebb_str key, struct ebb_err
         high = i + 2 < key.n ? hex_value(key.p[i + 1]) : -1;
         low = i + 2 < key.n ? hex_value(key.p[i + 2]) : -1;
         if (high < 0 || low < 0)
-            return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_PATH, "a percent sign without two hexadecimal digits", err);
+            return ebb__inventory_rows_cell_fail(rows, EBB__COLUMN_PATH,
+                                                 "a percent sign without two hexadecimal digits", err);
         ebb_buf_putc(&rows->path, (char)(high * 16 + low));
         i += 2;
     }
@@ -148,7 +152,8 @@ static int read_key(struct ebb__rows *rows, const struct ebb_str *cells, struct 
     return rc ? rc : ebb_buf_check(&rows->path, "key of an S3 Inventory", err);
 }
 
-int ebb__inventory_rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out, struct ebb_err *err)
+int ebb__inventory_rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out,
+                                 struct ebb_err *err)
 {
     bool latest, deleted;
     int rc = read_bool(rows, EBB__COLUMN_LATEST, cells, true, &latest, err);
@@ -161,7 +166,7 @@ int ebb__inventory_rows_is_shown(const struct ebb__rows *rows, const struct ebb_
 }
 
 int ebb__inventory_rows_read_row(struct ebb__rows *rows, const struct ebb_str *cells, struct ebb_inventory_row *row,
-                       struct ebb_err *err)
+                                 struct ebb_err *err)
 {
     int rc = rows->is_s3 ? read_key(rows, cells, &row->path, err) : read_path(rows, cells, &row->path, err);
 

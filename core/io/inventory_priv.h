@@ -82,22 +82,25 @@ struct ebb__rows {
     const char *name;
 };
 /* A list with a header line. */
-void ebb__inventory_rows_init(struct ebb__rows *rows, const char *name, bool is_whole, ebb_inventory_cb *cb, void *data);
+void ebb__inventory_rows_init(struct ebb__rows *rows, const char *name, bool is_whole, ebb_inventory_cb *cb,
+                              void *data);
 /* A data file of an S3 Inventory: CSV without a header, its columns as the manifest's fileSchema says. EBB_EINVENTORY
  * when one is missing. */
-int ebb__inventory_rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str schema, ebb_inventory_cb *cb, void *data,
-                      struct ebb_err *err);
+int ebb__inventory_rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str schema, ebb_inventory_cb *cb,
+                                void *data, struct ebb_err *err);
 void ebb__inventory_rows_fini(struct ebb__rows *rows);
 int ebb__inventory_rows_feed(struct ebb__rows *rows, const char *p, size_t n, struct ebb_err *err);
 int ebb__inventory_rows_end(struct ebb__rows *rows, struct ebb_err *err);
 
 /* Cells of a row (inventory_cells.c). The name of a column, NULL where this kind of list has none. */
 const char *ebb__inventory_rows_column_name(const struct ebb__rows *rows, enum ebb__column column);
-int ebb__inventory_rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why, struct ebb_err *err);
+int ebb__inventory_rows_cell_fail(const struct ebb__rows *rows, enum ebb__column column, const char *why,
+                                  struct ebb_err *err);
 /* Old versions and delete markers are no objects that a listing of the bucket would show. */
-int ebb__inventory_rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out, struct ebb_err *err);
+int ebb__inventory_rows_is_shown(const struct ebb__rows *rows, const struct ebb_str *cells, bool *out,
+                                 struct ebb_err *err);
 int ebb__inventory_rows_read_row(struct ebb__rows *rows, const struct ebb_str *cells, struct ebb_inventory_row *row,
-                       struct ebb_err *err);
+                                 struct ebb_err *err);
 
 /* ---- sources (inventory_source.c) ---- */
 

@@ -118,8 +118,8 @@ static int split_schema(struct ebb__rows *rows, struct ebb_str schema, struct eb
     return take_header(rows, cells, count, err);
 }
 
-int ebb__inventory_rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str schema, ebb_inventory_cb *cb, void *data,
-                      struct ebb_err *err)
+int ebb__inventory_rows_init_s3(struct ebb__rows *rows, const char *name, struct ebb_str schema, ebb_inventory_cb *cb,
+                                void *data, struct ebb_err *err)
 {
     init(rows, name, cb, data);
     rows->is_s3 = rows->is_whole = rows->has_records = true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The store: one SQLite file `ebb.db` in the state folder (mode 0700/0600), WAL, synchronous=FULL, with numbered migrations. Keeps plans, runs, the
- * journal of file moves, decisions, and schedule state. A store that can't be written stops the work: every put is durable on return or an error. A newer schema than this
- * program knows is refused. One struct per thread; several processes may share the file (busy timeout 10 s). Records carry key columns plus a
- * JSON document.
+ * The store: one SQLite file `ebb.db` in the state folder (mode 0700/0600), WAL, synchronous=FULL, with numbered
+ * migrations. Keeps plans, runs, the journal of file moves, decisions, and schedule state. A store that can't be
+ * written stops the work: every put is durable on return or an error. A newer schema than this program knows is
+ * refused. One struct per thread; several processes may share the file (busy timeout 10 s). Records carry key columns
+ * plus a JSON document.
  */
 #ifndef EBB_IO_STORE_H
 #define EBB_IO_STORE_H
@@ -11,32 +12,36 @@
 #include "base/buf.h"
 
 struct ebb_store;
-/* Open or make it. After an unclean stop (a WAL left behind, and no other process has it open: told by a lock on `ebb.db.lock`) the integrity is
- * checked: EBB_ESTORE_CORRUPT names the file and what to do. EBB_ESTORE (retryable when busy), EBB_ENOSPACE, EBB_EPERMISSION, EBB_EIO. */
+/* Open or make it. After an unclean stop (a WAL left behind, and no other process has it open: told by a lock on
+ * `ebb.db.lock`) the integrity is checked: EBB_ESTORE_CORRUPT names the file and what to do. EBB_ESTORE (retryable when
+ * busy), EBB_ENOSPACE, EBB_EPERMISSION, EBB_EIO. */
 int ebb_store_open(const char *state_dir, struct ebb_store **out, struct ebb_err *err);
 void ebb_store_close(struct ebb_store *store);
 /* The folder's real, absolute path. */
 const char *ebb_store_dir(const struct ebb_store *store);
 /* The random seed of this state folder (drawn once at creation): for fingerprints. */
 uint64_t ebb_store_seed(const struct ebb_store *store);
-/* A fresh id: prefix + "-" + 26 characters (ULID, Crockford base32: time then randomness), e.g. "p-01J…". Sorts by time. */
+/* A fresh id: prefix + "-" + 26 characters (ULID, Crockford base32: time then randomness), e.g. "p-01J…". Sorts by
+ * time. */
 void ebb_store_new_id(struct ebb_store *store, const char *prefix, int64_t now_ms, char out[40]);
 
 /* Records of kind plan, run, decision. Strings are copied in and out. */
 enum ebb_record_kind { EBB_RECORD_PLAN, EBB_RECORD_RUN, EBB_RECORD_DECISION };
 struct ebb_record {
     const char *id;
-    const char *table;   /* "catalog.ns.name" */
-    const char *uuid;    /* table uuid, "" unknown */
-    const char *policy;  /* "" none */
-    const char *status;  /* plan: ready|held|empty|applied; run: started|done|partial|failed|interrupted|restored|purged; decision: verdict */
-    int64_t at_ms;       /* creation */
-    int64_t end_ms;      /* runs: end, 0 while running */
-    const char *parent;  /* run: plan id; plan: decision id; "" none */
-    const char *json;    /* the whole record */
+    const char *table;  /* "catalog.ns.name" */
+    const char *uuid;   /* table uuid, "" unknown */
+    const char *policy; /* "" none */
+    const char *status; /* plan: ready|held|empty|applied; run: started|done|partial|failed|interrupted|restored|purged;
+                           decision: verdict */
+    int64_t at_ms;      /* creation */
+    int64_t end_ms;     /* runs: end, 0 while running */
+    const char *parent; /* run: plan id; plan: decision id; "" none */
+    const char *json;   /* the whole record */
 };
 /* Insert or replace by (kind, id). */
-int ebb_store_put(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record, struct ebb_err *err);
+int ebb_store_put(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record,
+                  struct ebb_err *err);
 typedef int ebb_record_cb(void *data, const struct ebb_record *record, struct ebb_err *err);
 /* One record, through cb. An id may be given by a unique prefix of at least 6 characters. EBB_ENOT_FOUND. */
 int ebb_store_get(struct ebb_store *store, enum ebb_record_kind kind, const char *id, ebb_record_cb *cb, void *data,
@@ -49,25 +54,27 @@ struct ebb_record_filter {
     const char *parent; /* exact, NULL = all */
     int64_t since_ms;   /* 0 = all */
     bool newest_first;
-    int64_t limit;      /* 0 = all */
+    int64_t limit; /* 0 = all */
 };
-/* By (at_ms, id). One record at a time is held, and cb may write to the store; a record that is put meanwhile is given or not. filter NULL: all. */
+/* By (at_ms, id). One record at a time is held, and cb may write to the store; a record that is put meanwhile is given
+ * or not. filter NULL: all. */
 int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record_filter *filter,
                    ebb_record_cb *cb, void *data, struct ebb_err *err);
-/* Claim a plan for a run: status ready|held -> applied and insert the run, in one transaction; EBB_EPLAN_APPLIED when it was applied already (the plan id need not be
- * in the store: a plan file from elsewhere is recorded by this call). EBB_ERUN_STATE for a stored plan of another status. */
+/* Claim a plan for a run: status ready|held -> applied and insert the run, in one transaction; EBB_EPLAN_APPLIED when
+ * it was applied already (the plan id need not be in the store: a plan file from elsewhere is recorded by this call).
+ * EBB_ERUN_STATE for a stored plan of another status. */
 int ebb_store_claim_plan(struct ebb_store *store, const struct ebb_record *plan, const struct ebb_record *run,
                          struct ebb_err *err);
 
 /* The journal: what a run is about to do to each file, written before it is done. */
 enum ebb_move_state {
-    EBB_MOVE_PLANNED,  /* recorded; the world may or may not have changed */
-    EBB_MOVE_MOVED,    /* lies in quarantine */
-    EBB_MOVE_BACK,     /* was moved and put back (became reachable, or restored) */
-    EBB_MOVE_SKIPPED,  /* never moved; why tells */
+    EBB_MOVE_PLANNED, /* recorded; the world may or may not have changed */
+    EBB_MOVE_MOVED,   /* lies in quarantine */
+    EBB_MOVE_BACK,    /* was moved and put back (became reachable, or restored) */
+    EBB_MOVE_SKIPPED, /* never moved; why tells */
     EBB_MOVE_FAILED,
-    EBB_MOVE_DELETED,  /* removed for good (purge, --delete) */
-    EBB_MOVE_CONFLICT  /* can't go back: a new file has the old name */
+    EBB_MOVE_DELETED, /* removed for good (purge, --delete) */
+    EBB_MOVE_CONFLICT /* can't go back: a new file has the old name */
 };
 struct ebb_move {
     int64_t batch;
@@ -78,12 +85,13 @@ struct ebb_move {
     uint64_t size_bytes;
     int64_t mtime_ns;
     enum ebb_move_state state;
-    const char *why;       /* "" none */
+    const char *why; /* "" none */
 };
 /* Insert a batch as it is given (state PLANNED normally), one transaction, durable. */
 int ebb_store_put_moves(struct ebb_store *store, const char *run, const struct ebb_move *moves, size_t count,
                         struct ebb_err *err);
-/* Set state and why of moves by seq, one transaction, durable. EBB_ESTORE, and nothing is set, when one is not in the journal. */
+/* Set state and why of moves by seq, one transaction, durable. EBB_ESTORE, and nothing is set, when one is not in the
+ * journal. */
 int ebb_store_set_moves(struct ebb_store *store, const char *run, const struct ebb_move *moves, size_t count,
                         struct ebb_err *err);
 typedef int ebb_move_cb(void *data, const struct ebb_move *move, struct ebb_err *err);
@@ -91,8 +99,10 @@ typedef int ebb_move_cb(void *data, const struct ebb_move *move, struct ebb_err 
 int ebb_store_list_moves(struct ebb_store *store, const char *run, int state, ebb_move_cb *cb, void *data,
                          struct ebb_err *err);
 
-/* Small named values (schedule state, caches): scope and key to JSON text. value NULL deletes. ebb_store_get_value appends to out; *found tells. */
-int ebb_store_put_value(struct ebb_store *store, const char *scope, const char *key, const char *value, struct ebb_err *err);
+/* Small named values (schedule state, caches): scope and key to JSON text. value NULL deletes. ebb_store_get_value
+ * appends to out; *found tells. */
+int ebb_store_put_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
+                        struct ebb_err *err);
 int ebb_store_get_value(struct ebb_store *store, const char *scope, const char *key, struct ebb_buf *out, bool *found,
                         struct ebb_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Acting on plans: apply, resume, restore, purge, verify (orphan-removal 4). The only functions of the library that change a table's storage;
- * each goes through table/removal.h, holds the lock of the location, and writes its journal first.
+ * Acting on plans: apply, resume, restore, purge, verify. The only functions of the library that change a table's
+ * storage; each goes through table/removal.h, holds the lock of the location, and writes its journal first.
  */
 #ifndef EBB_TABLE_APPLY_H
 #define EBB_TABLE_APPLY_H
@@ -22,18 +22,18 @@ struct ebb_file_notes {
 };
 
 struct ebb_apply_options {
-    bool delete_for_good;     /* unlink after the second reload instead of keeping in quarantine */
-    const char *quarantine;   /* URI of a folder outside; NULL = <location>/.ebb-quarantine */
+    bool delete_for_good;      /* unlink after the second reload instead of keeping in quarantine */
+    const char *quarantine;    /* URI of a folder outside; NULL = <location>/.ebb-quarantine */
     struct ebb_strs overrides; /* names of fuses that may be blown */
-    int64_t max_age_ms;       /* oldest plan; 0 = 7 days */
+    int64_t max_age_ms;        /* oldest plan; 0 = 7 days */
     enum ebb_verify_mode verify;
-    size_t batch_count;       /* 0 = 1000 */
-    const char *policy;       /* name, or NULL */
+    size_t batch_count; /* 0 = 1000 */
+    const char *policy; /* name, or NULL */
 };
 struct ebb_apply_result {
     char run[40];
     char plan[40];
-    const char *status; /* done | partial | failed | interrupted */
+    const char *status;   /* done | partial | failed | interrupted */
     int64_t moved;        /* lie in quarantine now */
     int64_t deleted;      /* removed for good */
     int64_t returned;     /* moved and put back */
@@ -42,10 +42,12 @@ struct ebb_apply_result {
     char *quarantine; /* URI of <quarantine>/<run>, owned; NULL when nothing was moved */
 };
 void ebb_apply_result_fini(struct ebb_apply_result *result);
-/* EBB_EPARTIAL when something was skipped, failed or put back (result is filled); EBB_ECANCELLED when interrupted (resumable). */
+/* EBB_EPARTIAL when something was skipped, failed or put back (result is filled); EBB_ECANCELLED when interrupted
+ * (resumable). */
 int ebb_apply(const struct ebb_site *site, const char *plan, const struct ebb_apply_options *options,
               struct ebb_apply_result *out, struct ebb_err *err);
-/* End a run that stopped in the middle: each journaled file is decided by what lies at its old and new name; then the rest of the plan is applied. */
+/* End a run that stopped in the middle: each journaled file is decided by what lies at its old and new name; then the
+ * rest of the plan is applied. */
 int ebb_resume(const struct ebb_site *site, const char *run, struct ebb_apply_result *out, struct ebb_err *err);
 
 struct ebb_restore_result {
@@ -55,10 +57,10 @@ struct ebb_restore_result {
 };
 /* Frees the notes. */
 void ebb_restore_result_fini(struct ebb_restore_result *result);
-/* Put files of a run back, never over a new one; needs no readable table. paths: files or folders, relative to the location or full URIs; none = all.
- * EBB_EPARTIAL when something could not go back (result is filled). */
-int ebb_restore(const struct ebb_site *site, const char *run, const struct ebb_strs *paths, struct ebb_restore_result *out,
-                struct ebb_err *err);
+/* Put files of a run back, never over a new one; needs no readable table. paths: files or folders, relative to the
+ * location or full URIs; none = all. EBB_EPARTIAL when something could not go back (result is filled). */
+int ebb_restore(const struct ebb_site *site, const char *run, const struct ebb_strs *paths,
+                struct ebb_restore_result *out, struct ebb_err *err);
 /* Without any record: from a quarantine run folder alone (its run.jsonl). */
 int ebb_restore_from(const struct ebb_site *site, const char *uri, const struct ebb_strs *paths,
                      struct ebb_restore_result *out, struct ebb_err *err);

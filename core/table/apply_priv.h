@@ -10,15 +10,17 @@
 /* apply_check.c: may this plan be applied, by its own words and the time? Listing, fuses and overrides, age. */
 int ebb__apply_check_plan(const struct ebb_site *site, const struct ebb_plan_file *plan,
                           const struct ebb_apply_options *options, struct ebb_err *err);
-/* The cutoff against the clock and the floor; the scanned folder and every candidate: inside the table, inside what was scanned, not excluded,
- * old. Needs the protection's rules. */
+/* The cutoff against the clock and the floor; the scanned folder and every candidate: inside the table, inside what was
+ * scanned, not excluded, old. Needs the protection's rules. */
 int ebb__apply_check_files(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_err *err);
 
-/* apply_work.c: apply the candidates of a plan from number `from` on. EBB_EPARTIAL when it stopped because something had to go back. */
+/* apply_work.c: apply the candidates of a plan from number `from` on. EBB_EPARTIAL when it stopped because something
+ * had to go back. */
 int ebb__apply_work(struct ebb__run *run, struct ebb_plan_file *plan, int64_t from, int64_t first_batch,
                     struct ebb_err *err);
 
-/* apply_end.c: last looks, counts, record, audit. rc and err are those of the work so far; returns what the whole run returns. */
+/* apply_end.c: last looks, counts, record, audit. rc and err are those of the work so far; returns what the whole run
+ * returns. */
 int ebb__apply_end(struct ebb__run *run, int rc, struct ebb_apply_result *out, struct ebb_err *err);
 /* Fill the result from the journal. */
 int ebb__apply_tally(struct ebb__run *run, struct ebb_apply_result *out, struct ebb_err *err);

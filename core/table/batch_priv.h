@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch: up to a thousand files of a run on their way through journal, quarantine and second look. A batch either comes to its end, or what it
- * moved is put back; only a crash leaves one in the middle, and then the journal tells (resume).
+ * A batch: up to a thousand files of a run on their way through journal, quarantine and second look. A batch either
+ * comes to its end, or what it moved is put back; only a crash leaves one in the middle, and then the journal tells
+ * (resume).
  */
 #ifndef EBB_TABLE_BATCH_PRIV_H
 #define EBB_TABLE_BATCH_PRIV_H
@@ -27,11 +28,11 @@ void ebb__batch_reset(struct ebb__batch *batch);
 int ebb__batch_add(struct ebb__batch *batch, const struct ebb_move *move, struct ebb_err *err);
 void ebb__batch_set(struct ebb__batch *batch, struct ebb_move *move, enum ebb_move_state state, const char *why);
 
-/* Take the PLANNED files of a batch out of the table: look again, judge, check identity, journal, record, move, look again; with delete, unlink. Sets
- * run->is_stopped when something had to go back. */
+/* Take the PLANNED files of a batch out of the table: look again, judge, check identity, journal, record, move, look
+ * again; with delete, unlink. Sets run->is_stopped when something had to go back. */
 int ebb__batch_apply(struct ebb__run *run, struct ebb__batch *batch, struct ebb_err *err);
-/* The second half, for files that lie in quarantine already: store the states, judge every MOVED file anew, put back what is not free;
- * with delete, unlink the rest. */
+/* The second half, for files that lie in quarantine already: store the states, judge every MOVED file anew, put back
+ * what is not free; with delete, unlink the rest. */
 int ebb__batch_settle(struct ebb__run *run, struct ebb__batch *batch, struct ebb_err *err);
 
 /* batch_move.c: the steps that change the world. */

@@ -27,9 +27,11 @@ static bool is_excluded(struct ebb_owners *o, const char *uri)
 
 static int refuse_foreign(const struct ebb_owners *o, const char *label, const char *place, struct ebb_err *err)
 {
-    int rc = ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: lies in %s, but belongs to table %s", place, o->zone->uri, label);
+    int rc =
+        ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: lies in %s, but belongs to table %s", place, o->zone->uri, label);
 
-    ebb_err_hint(err, "move one of the tables, leave the place out with --exclude, or name the table with --with if both share their files");
+    ebb_err_hint(err, "move one of the tables, leave the place out with --exclude, or name the table with --with if "
+                      "both share their files");
     return rc;
 }
 
@@ -117,7 +119,7 @@ static int judge_known_places(struct ebb_look *look, const struct ebb_table *t, 
         rc = judge_subfolder(look, t, "metadata", err);
     if (!rc)
         rc = judge_folder_of(look, t->label, t->ref.metadata_uri, err);
-    for (size_t i = 0; !rc && i < m->statistics_count; i++)
+    for (size_t i = 0; !rc && !look->touches && i < m->statistics_count; i++) /* names of an outer table are protected one by one */
         rc = judge_folder_of(look, t->label, m->statistics[i].path, err);
     return rc;
 }
@@ -178,14 +180,16 @@ static bool is_about_neighbour(int rc)
 }
 
 /* The place of a table that could not be loaded. */
-static int judge_claim(struct ebb_look *look, const char *label, const char *place, const struct ebb_err *why, struct ebb_err *err)
+static int judge_claim(struct ebb_look *look, const char *label, const char *place, const struct ebb_err *why,
+                       struct ebb_err *err)
 {
     int rc = judge_place(look, label, place, err);
 
     if (rc == -(int)EBB_EFOREIGN_TABLE) {
-        rc = ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: table %s claims a place in %s, and can't be loaded: %s", place, label,
-                         look->owners->zone->uri, why->message);
-        ebb_err_hint(err, "repair that table, take it out of its catalog if it is gone, or leave the place out with --exclude");
+        rc = ebb_err_set(err, EBB_EFOREIGN_TABLE, "%s: table %s claims a place in %s, and can't be loaded: %s", place,
+                         label, look->owners->zone->uri, why->message);
+        ebb_err_hint(
+            err, "repair that table, take it out of its catalog if it is gone, or leave the place out with --exclude");
     }
     return rc;
 }
@@ -269,7 +273,8 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
     look->owners->files_read += stats.metadata_files_read;
     owner->role = look->role;
     owner->is_whole = rc == 0;
-    if (!rc && look->role == EBB_OWNER_APART && !options.keep_deleted_entries && look->outside_seen == look->outside.count)
+    if (!rc && look->role == EBB_OWNER_APART && !options.keep_deleted_entries &&
+        look->outside_seen == look->outside.count)
         return ebb__owner_cache_put(look->owners->site, t, &look->outside, err);
     if (is_about_neighbour(rc) && look->role == EBB_OWNER_APART) {
         ebb_log_say(&look->owners->site->log, EBB_LOG_WARN, "neighbour %s: %s", t->label, why.message);
@@ -297,9 +302,10 @@ static const char *keeping_folder(const char *metadata_uri, struct ebb_buf *out)
     return ebb_buf_cstr(out);
 }
 
-/* A table that can't be loaded owns the folder its catalog keeps it in, and the location that its metadata names as far as that can be read. */
-int ebb__look_unloadable(struct ebb_look *look, const char *label, const struct ebb_table_ref *ref, const struct ebb_err *why,
-                            struct ebb_err *err)
+/* A table that can't be loaded owns the folder its catalog keeps it in, and the location that its metadata names as far
+ * as that can be read. */
+int ebb__look_unloadable(struct ebb_look *look, const char *label, const struct ebb_table_ref *ref,
+                         const struct ebb_err *why, struct ebb_err *err)
 {
     struct ebb_metadata_identity identity = {NULL, NULL, 0, false};
     struct ebb_arena arena;
@@ -308,7 +314,8 @@ int ebb__look_unloadable(struct ebb_look *look, const char *label, const struct 
 
     ebb_arena_init(&arena, (size_t)1 << 20);
     ebb_buf_init(&head, (size_t)64 * 1024);
-    if (ref->metadata_uri && !ebb_storage_read_head(look->owners->site->storage, ref->metadata_uri, head.max, &head, NULL))
+    if (ref->metadata_uri &&
+        !ebb_storage_read_head(look->owners->site->storage, ref->metadata_uri, head.max, &head, NULL))
         ebb_metadata_identify(ref->metadata_uri, head.data ? head.data : "", head.len, &arena, &identity, NULL);
     if (!ref->folder_uri && !ref->metadata_uri)
         rc = ebb_err_set(err, EBB_EOWNERSHIP, "%s: the catalog does not say where this table is", label);

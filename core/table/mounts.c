@@ -59,7 +59,8 @@ static char *take_text(struct ebb_str before, struct ebb_str text)
     return out;
 }
 
-static int add(struct ebb_mounts *m, struct ebb_str device, struct ebb_str root, struct ebb_str point, struct ebb_err *err)
+static int add(struct ebb_mounts *m, struct ebb_str device, struct ebb_str root, struct ebb_str point,
+               struct ebb_err *err)
 {
     struct ebb_mount *item;
 

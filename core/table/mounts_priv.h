@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Mounts: where a real path lies on its file system, whatever it is mounted as. A folder that is mounted twice has two real paths and one place on
- * the disk. Read from /proc/self/mountinfo; where that is missing nothing is known.
+ * Mounts: where a real path lies on its file system, whatever it is mounted as. A folder that is mounted twice has two
+ * real paths and one place on the disk. Read from /proc/self/mountinfo; where that is missing nothing is known.
  */
 #ifndef EBB_TABLE_MOUNTS_PRIV_H
 #define EBB_TABLE_MOUNTS_PRIV_H
@@ -11,8 +11,8 @@
 #include "base/buf.h"
 
 struct ebb_mount {
-    char *point;   /* where it is mounted */
-    char *disk;    /* "major:minor" of its file system, then the folder of it that is mounted there */
+    char *point; /* where it is mounted */
+    char *disk;  /* "major:minor" of its file system, then the folder of it that is mounted there */
 };
 struct ebb_mounts {
     struct ebb_mount *items; /* as listed: of equal points the last one counts */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of a table's files: the way from a full URI to the bytes below the table's location and back. A name is what every move and unlink takes, so
- * it is proved, not computed: strictly inside the location by whole components, never ebb's own quarantine. Pure functions.
+ * Names of a table's files: the way from a full URI to the bytes below the table's location and back. A name is what
+ * every move and unlink takes, so it is proved, not computed: strictly inside the location by whole components, never
+ * ebb's own quarantine. Pure functions.
  */
 #ifndef EBB_TABLE_NAME_PRIV_H
 #define EBB_TABLE_NAME_PRIV_H
 
 #include "base/location.h"
 
-/* Append the name of `uri` below `location`. EBB_EOUTSIDE: another scheme or authority, not strictly below, climbing, or below the quarantine folder
- * of the location. The name is a byte-exact tail of the URI. rules may be NULL. */
+/* Append the name of `uri` below `location`. EBB_EOUTSIDE: another scheme or authority, not strictly below, climbing,
+ * or below the quarantine folder of the location. The name is a byte-exact tail of the URI. rules may be NULL. */
 int ebb__name_of(const char *location, struct ebb_str uri, const struct ebb_prefix_rules *rules, struct ebb_buf *out,
                  struct ebb_err *err);
 /* Whether bytes can be a name below a folder: relative, no NUL, no empty, "." or ".." component. */

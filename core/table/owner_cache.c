@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a neighbour was found to hold, kept in the store for as long as its metadata file is the same: a metadata file names its snapshots for ever, so a catalog of many
- * tables need not be read whole for each plan. Only folders outside the neighbour's own location are kept: the location itself is compared each time.
+ * What a neighbour was found to hold, kept in the store for as long as its metadata file is the same: a metadata file
+ * names its snapshots for ever, so a catalog of many tables need not be read whole for each plan. Only folders outside
+ * the neighbour's own location are kept: the location itself is compared each time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,7 +67,8 @@ int ebb__owner_cache_get(const struct ebb_site *site, const struct ebb_table *t,
     return rc;
 }
 
-int ebb__owner_cache_put(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_strs *folders, struct ebb_err *err)
+int ebb__owner_cache_put(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_strs *folders,
+                         struct ebb_err *err)
 {
     struct ebb_buf json, id;
     struct ebb_jsonw w;

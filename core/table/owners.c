@@ -48,7 +48,8 @@ int ebb__owners_each_name(struct ebb_owners *owners, ebb_reach_cb *cb, void *dat
             continue;
         rc = ebb_reach_reader_new(owners->site, &options, &reader, err);
         if (!rc)
-            rc = ebb_reach_reader_walk(reader, owners->items[i].table, &owners->options->read_also, cb, data, NULL, err);
+            rc =
+                ebb_reach_reader_walk(reader, owners->items[i].table, &owners->options->read_also, cb, data, NULL, err);
         ebb_reach_reader_free(reader);
     }
     return rc;
@@ -175,8 +176,8 @@ static int take_table(struct ebb_owners *o, struct ebb_table **t, enum ebb_owner
     return rc;
 }
 
-static int take_unloadable(struct ebb_owners *o, const char *label, const struct ebb_table_ref *ref, const struct ebb_err *why,
-                           struct ebb_err *err)
+static int take_unloadable(struct ebb_owners *o, const char *label, const struct ebb_table_ref *ref,
+                           const struct ebb_err *why, struct ebb_err *err)
 {
     struct ebb_owner *owner = NULL;
     struct ebb_look look;
@@ -197,7 +198,7 @@ static int take_unloadable(struct ebb_owners *o, const char *label, const struct
 struct survey {
     struct ebb_owners *owners;
     const struct ebb_table *table;
-    bool second_pass;      /* entries without a pointer come after all that have one */
+    bool second_pass; /* entries without a pointer come after all that have one */
 };
 
 static bool is_same(const char *a, const char *b)
@@ -213,7 +214,8 @@ static bool is_declared(const struct ebb_owners *o, const struct ebb_table *t)
 
         if (owner->role != EBB_OWNER_CO)
             continue;
-        if ((owner->uuid && is_same(owner->uuid, t->metadata->uuid)) || is_unchanged(owner, t->ref.metadata_uri, &t->metadata_stat))
+        if ((owner->uuid && is_same(owner->uuid, t->metadata->uuid)) ||
+            is_unchanged(owner, t->ref.metadata_uri, &t->metadata_stat))
             return true;
     }
     return false;
@@ -231,8 +233,8 @@ static bool is_own_ref(const struct survey *s, const struct ebb_table_ref *ref)
 {
     const struct ebb_table_ref *own = &s->table->ref;
 
-    return is_same(ref->catalog, own->catalog) && is_same(ref->namespace_, own->namespace_) && is_same(ref->name, own->name) &&
-           is_same(ref->folder_uri, own->folder_uri);
+    return is_same(ref->catalog, own->catalog) && is_same(ref->namespace_, own->namespace_) &&
+           is_same(ref->name, own->name) && is_same(ref->folder_uri, own->folder_uri);
 }
 
 static int survey_loaded(struct survey *s, struct ebb_table **t, struct ebb_err *err)
@@ -248,8 +250,9 @@ static int survey_loaded(struct survey *s, struct ebb_table **t, struct ebb_err 
     if (is_own_ref(s, &(*t)->ref) && is_same(uuid, s->table->metadata->uuid))
         return 0; /* our own entry, moved on since it was loaded: the reload sees to it */
     if (is_same_uuid)
-        ebb_log_say(&o->site->log, EBB_LOG_WARN, "%s is also known as %s, with another metadata file: files of both are kept",
-                    s->table->label, (*t)->label);
+        ebb_log_say(&o->site->log, EBB_LOG_WARN,
+                    "%s is also known as %s, with another metadata file: files of both are kept", s->table->label,
+                    (*t)->label);
     return take_table(o, t, is_same_uuid || is_declared(o, *t) ? EBB_OWNER_CO : EBB_OWNER_APART, err);
 }
 
@@ -278,7 +281,8 @@ static bool is_known_folder(const struct survey *s, const char *folder)
     return known;
 }
 
-static int survey_unloadable(struct survey *s, const struct ebb_table_ref *ref, const struct ebb_err *why, struct ebb_err *err)
+static int survey_unloadable(struct survey *s, const struct ebb_table_ref *ref, const struct ebb_err *why,
+                             struct ebb_err *err)
 {
     struct ebb_buf label;
     int rc = 0;
@@ -296,7 +300,8 @@ static bool is_known_state(struct ebb_owners *o, const struct ebb_table_ref *ref
     struct ebb_owner *owner = find_owner(o, ref);
     struct ebb_stat st;
 
-    if (!owner || ebb_storage_stat(o->site->storage, ref->metadata_uri, &st, NULL) || !is_unchanged(owner, ref->metadata_uri, &st))
+    if (!owner || ebb_storage_stat(o->site->storage, ref->metadata_uri, &st, NULL) ||
+        !is_unchanged(owner, ref->metadata_uri, &st))
         return false;
     owner->is_current = true;
     return true;
@@ -418,7 +423,8 @@ static int climb(struct survey *s, const char *from, uint64_t dev, struct ebb_er
     return rc;
 }
 
-/* Tables in the folders above the scanned one, as it is written and as it really is, whether or not a catalog is configured. */
+/* Tables in the folders above the scanned one, as it is written and as it really is, whether or not a catalog is
+ * configured. */
 static int look_above(struct survey *s, struct ebb_err *err)
 {
     const struct ebb_zone *zone = s->owners->zone;

@@ -57,7 +57,7 @@ static int check_folder(const struct ebb_planning *p, struct ebb_err *err)
     return rc;
 }
 
-/* --location must be the table's location or lie inside it, by whole components and equal prefixes (2.3, case OW3). */
+/* --location must be the table's location or lie inside it, by whole components and equal prefixes. */
 static int choose_scanned(struct ebb_planning *p, struct ebb_protect_options *protect, struct ebb_err *err)
 {
     const char *asked = p->options->location;
@@ -127,11 +127,14 @@ static int check_case(const struct ebb_planning *p, struct ebb_place *place, str
 
     if (rc || !folded)
         return rc;
-    return ebb_err_set(err, EBB_ECASE_FOLDED, "%s: %s is on a file system that does not tell upper from lower case: which file a name "
-                       "in the metadata means can't be told", p->table->label, p->table->metadata->location);
+    return ebb_err_set(err, EBB_ECASE_FOLDED,
+                       "%s: %s is on a file system that does not tell upper from lower case: which file a name "
+                       "in the metadata means can't be told",
+                       p->table->label, p->table->metadata->location);
 }
 
-/* List first, then look again: what was committed meanwhile leaves the candidates (2.6). Then the links: the names of the newest state count. */
+/* List first, then look again: what was committed meanwhile leaves the candidates (2.6). Then the links: the names of
+ * the newest state count. */
 static int list_storage(struct ebb_planning *p, struct ebb_err *err)
 {
     struct ebb_str root = ebb_buf_str(&p->root_path), scanned = ebb_buf_str(&p->scanned_path);

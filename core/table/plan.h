@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Planning: list, join, reload, fuses, write (orphan-removal 2 and 3). Read only for the table. The plan file and its record are the only output.
+ * Planning: list, join, reload, fuses, write. Read only for the table. The plan file and its record are the only
+ * output.
  */
 #ifndef EBB_TABLE_PLAN_H
 #define EBB_TABLE_PLAN_H
@@ -27,8 +28,8 @@ struct ebb_plan_options {
     bool (*keeps)(void *data, struct ebb_str dir, struct ebb_str name);
     void *keeps_data;
     const char *policy_json; /* what asked for it, or NULL */
-    const char *policy;     /* its name, or "" */
-    const char *decision;   /* decision id, or "" */
+    const char *policy;      /* its name, or "" */
+    const char *decision;    /* decision id, or "" */
 };
 void ebb_plan_options_init(struct ebb_plan_options *options);
 void ebb_plan_options_fini(struct ebb_plan_options *options);
@@ -44,10 +45,10 @@ struct ebb_plan_result {
 void ebb_plan_result_fini(struct ebb_plan_result *result);
 
 /* The object that `ebb plan --json` prints and the store keeps. */
-void ebb_plan_json(struct ebb_jsonw *w, const char *id, const char *file, const char *table, const char *uuid, const char *location,
-                   int64_t cutoff_ms, const struct ebb_plan_summary *summary);
-/* Plan one table. 0 also when the plan is held by a fuse (summary.status): the caller turns that into exit 2. On any error no plan file and no record is
- * left. */
+void ebb_plan_json(struct ebb_jsonw *w, const char *id, const char *file, const char *table, const char *uuid,
+                   const char *location, int64_t cutoff_ms, const struct ebb_plan_summary *summary);
+/* Plan one table. 0 also when the plan is held by a fuse (summary.status): the caller turns that into exit 2. On any
+ * error no plan file and no record is left. */
 int ebb_plan_make(const struct ebb_site *site, const char *table, const struct ebb_plan_options *options,
                   struct ebb_plan_result *out, struct ebb_err *err);
 

@@ -4,13 +4,15 @@
 
 static int refuse_floor(const struct ebb_planning *p, struct ebb_err *err)
 {
-    int rc = ebb_err_set(err, EBB_ECUTOFF_FLOOR, "older-than %s: less than 24 hours ago: writers may not have committed such files yet",
+    int rc = ebb_err_set(err, EBB_ECUTOFF_FLOOR,
+                         "older-than %s: less than 24 hours ago: writers may not have committed such files yet",
                          p->older_than);
 
     if (p->site->allow_below_floor)
         ebb_err_hint(err, "below the floor only the written zero is accepted: --older-than 0d");
     else
-        ebb_err_hint(err, "the floor is 24 h, the default 3 days; only an explicit 0d with allow_below_floor = true in the configuration goes below");
+        ebb_err_hint(err, "the floor is 24 h, the default 3 days; only an explicit 0d with allow_below_floor = true in "
+                          "the configuration goes below");
     return rc;
 }
 
@@ -24,7 +26,8 @@ static int check(const struct ebb_planning *p, bool is_written_zero, struct ebb_
         return 0;
     if (p->site->allow_below_floor && (is_written_zero || o->is_job)) {
         ebb_log_say(&p->site->log, EBB_LOG_WARN,
-                    "BELOW THE FLOOR: older-than %s and allow_below_floor: files of running writers are at risk", p->older_than);
+                    "BELOW THE FLOOR: older-than %s and allow_below_floor: files of running writers are at risk",
+                    p->older_than);
         return 0;
     }
     return refuse_floor(p, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a listing leaves out: the places of --exclude, however they are spelled, in the table's own terms; and the state folder, should it lie in the
- * table.
+ * What a listing leaves out: the places of --exclude, however they are spelled, in the table's own terms; and the state
+ * folder, should it lie in the table.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static int exclude(struct ebb_planning *p, const char *asked, struct ebb_strs *o
 
     if (ebb__zone_all_rels(&p->zone, asked, add_place, &places) || places.rc)
         return places.rc;
-    rc = ebb_err_set(err, EBB_EUSAGE, "exclude %s: does not lie below %s, the location of %s", asked, p->table->metadata->location,
-                     p->table->label);
+    rc = ebb_err_set(err, EBB_EUSAGE, "exclude %s: does not lie below %s, the location of %s", asked,
+                     p->table->metadata->location, p->table->label);
     ebb_err_hint(err, "give a folder or file inside the table's location");
     return rc;
 }

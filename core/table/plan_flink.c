@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of Flink writers that have not committed yet (orphan-removal 2.2, case IF3): manifests whose name begins with the id of a job that has
- * committed before, and what they name. They lie where the table's metadata is written.
+ * Files of Flink writers that have not committed yet: manifests whose name begins with
+ * the id of a job that has committed before, and what they name. They lie where the table's metadata is written.
  */
 #include "format/manifest.h"
 #include "table/plan_priv.h"
@@ -106,8 +106,8 @@ static int on_file(void *data, const struct ebb_walk_entry *e, struct ebb_err *e
     ebb_buf_add_str(&f->name, e->name);
     rc = ebb_place_read(f->place, ebb_buf_cstr(&f->name), f->bytes.max, &f->bytes, NULL, err);
     if (!rc)
-        rc = ebb_manifest_read(f->reader, ebb_buf_cstr(&f->name), f->bytes.data ? f->bytes.data : "", f->bytes.len, protect_entry, f,
-                               NULL, err);
+        rc = ebb_manifest_read(f->reader, ebb_buf_cstr(&f->name), f->bytes.data ? f->bytes.data : "", f->bytes.len,
+                               protect_entry, f, NULL, err);
     if (rc == -(int)EBB_EMANIFEST_CORRUPT || rc == -(int)EBB_ENOENT)
         rc = 0; /* half written, it names nothing more that can be told; or gone */
     return rc;

@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Metadata of other tables among the listed files that nothing references (orphan-removal 2.5): a table that no catalog names may live here.
+ * Metadata of other tables among the listed files that nothing references: a table that no catalog names may live here.
  */
 #include "table/plan_priv.h"
 
 #define HEAD_BYTES ((size_t)64 * 1024)
 #define WHOLE_BYTES ((size_t)64 << 20)
 
-static int refuse(const struct ebb_planning *p, const char *uri, const struct ebb_metadata_identity *identity, struct ebb_err *err)
+static int refuse(const struct ebb_planning *p, const char *uri, const struct ebb_metadata_identity *identity,
+                  struct ebb_err *err)
 {
     int rc;
 
     if (identity->uuid) {
-        rc = ebb_err_set(err, EBB_EFOREIGN_UUID, "%s: %s is metadata of another table (uuid %s)", p->table->label, uri, identity->uuid);
-        ebb_err_hint(err, "if that table was dropped, say --dropped %s; if it lives, it must move or be left out with --exclude",
-                     identity->uuid);
+        rc = ebb_err_set(err, EBB_EFOREIGN_UUID, "%s: %s is metadata of another table (uuid %s)", p->table->label, uri,
+                         identity->uuid);
+        ebb_err_hint(
+            err, "if that table was dropped, say --dropped %s; if it lives, it must move or be left out with --exclude",
+            identity->uuid);
         return rc;
     }
     if (identity->location)
-        rc = ebb_err_set(err, EBB_EFOREIGN_UUID, "%s: %s is metadata of another table (location %s, without uuid)", p->table->label, uri,
-                         identity->location);
+        rc = ebb_err_set(err, EBB_EFOREIGN_UUID, "%s: %s is metadata of another table (location %s, without uuid)",
+                         p->table->label, uri, identity->location);
     else
-        rc = ebb_err_set(err, EBB_EFOREIGN_UUID, "%s: %s is metadata, and whose can't be told: no uuid in its first %zu bytes",
-                         p->table->label, uri, WHOLE_BYTES);
+        rc = ebb_err_set(err, EBB_EFOREIGN_UUID,
+                         "%s: %s is metadata, and whose can't be told: no uuid in its first %zu bytes", p->table->label,
+                         uri, WHOLE_BYTES);
     ebb_err_hint(err, "leave the place out with --exclude, or remove the file if that table is gone");
     return rc;
 }
 
 /* No JSON, or no table's: ordinary litter. Version 1 may have no uuid: then the location tells whose it is. */
-static int judge(const struct ebb_planning *p, const char *uri, const struct ebb_metadata_identity *identity, struct ebb_err *err)
+static int judge(const struct ebb_planning *p, const char *uri, const struct ebb_metadata_identity *identity,
+                 struct ebb_err *err)
 {
     if (identity->uuid)
         return ebb_protect_is_known_uuid(p->protect, identity->uuid) ? 0 : refuse(p, uri, identity, err);
@@ -40,8 +45,8 @@ static int judge(const struct ebb_planning *p, const char *uri, const struct ebb
 }
 
 /* Who wrote a file, from its first max bytes. What is no metadata has neither uuid nor location. */
-static int identify(struct ebb_planning *p, const char *uri, size_t max, struct ebb_arena *arena, struct ebb_metadata_identity *out,
-                    struct ebb_err *err)
+static int identify(struct ebb_planning *p, const char *uri, size_t max, struct ebb_arena *arena,
+                    struct ebb_metadata_identity *out, struct ebb_err *err)
 {
     struct ebb_buf bytes;
     int rc;

@@ -2,8 +2,8 @@
 #include "base/time.h"
 #include "table/plan.h"
 
-void ebb_plan_json(struct ebb_jsonw *w, const char *id, const char *file, const char *table, const char *uuid, const char *location,
-                   int64_t cutoff_ms, const struct ebb_plan_summary *s)
+void ebb_plan_json(struct ebb_jsonw *w, const char *id, const char *file, const char *table, const char *uuid,
+                   const char *location, int64_t cutoff_ms, const struct ebb_plan_summary *s)
 {
     struct ebb_buf cutoff;
 

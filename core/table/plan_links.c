@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Links that the walk met: they are neither followed nor candidates. A name in the metadata at or below one means the file it leads to, which
- * is then protected under the name it is listed by (orphan-removal 2.4, case SL8).
+ * Links that the walk met: they are neither followed nor candidates. A name in the metadata at or below one means the
+ * file it leads to, which is then protected under the name it is listed by.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ int ebb__plan_note_link(struct ebb_planning *p, const struct ebb_walk_entry *e, 
         ebb_buf_putc(&rel, '/');
     ebb_buf_add_str(&rel, e->name);
     rc = rel.full ? 0 : ebb_buf_check(&rel, "a link", err); /* so long a name is in no metadata */
-    if (!rc && !rel.full && !ebb__seen_find(&p->links, ebb_buf_str(&rel)) && !ebb__seen_add(&p->links, ebb_buf_str(&rel)))
+    if (!rc && !rel.full && !ebb__seen_find(&p->links, ebb_buf_str(&rel)) &&
+        !ebb__seen_add(&p->links, ebb_buf_str(&rel)))
         rc = ebb_err_nomem(err);
     ebb_buf_fini(&rel);
     return rc;
@@ -50,8 +51,8 @@ static struct ebb_str below_link(const struct link_use *u, struct ebb_str path)
 
 static int refuse_link(const struct link_use *u, struct ebb_str rel, struct ebb_err *err)
 {
-    int rc = ebb_err_set(err, EBB_ELINK_IN_USE, "%s: %s/%.*s is not there, and its name leads through a symbolic link", u->p->table->label,
-                         u->p->table->metadata->location, (int)(rel.n < 600 ? rel.n : 600), rel.p);
+    int rc = ebb_err_set(err, EBB_ELINK_IN_USE, "%s: %s/%.*s is not there, and its name leads through a symbolic link",
+                         u->p->table->label, u->p->table->metadata->location, (int)(rel.n < 600 ? rel.n : 600), rel.p);
 
     ebb_err_hint(err, "mend the link: the metadata names a file behind it, and which file that was can't be told");
     return rc;
@@ -84,7 +85,8 @@ static int on_reachable(void *data, enum ebb_reach_kind kind, struct ebb_str nam
     struct ebb_str rel;
 
     (void)kind;
-    if (ebb_location_split(name.p, name.n, &loc, NULL) || !ebb_prefix_is_match(ebb_protect_rules(u->p->protect), &loc, &u->p->root))
+    if (ebb_location_split(name.p, name.n, &loc, NULL) ||
+        !ebb_prefix_is_match(ebb_protect_rules(u->p->protect), &loc, &u->p->root))
         return 0;
     ebb_buf_reset(&u->normal);
     if (ebb_path_normalise(loc.path, &u->normal, NULL))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Listing and join: for each listed file, is it hidden, reachable, or else old enough to be a candidate. A file that is reachable is never stat'ed.
+ * Listing and join: for each listed file, is it hidden, reachable, or else old enough to be a candidate. A file that is
+ * reachable is never stat'ed.
  */
 #include "io/inventory.h"
 #include "table/plan_priv.h"
@@ -14,7 +15,8 @@ static bool has_suffix(struct ebb_str s, const char *suffix)
     return s.n >= n && !memcmp(s.p + s.n - n, suffix, n);
 }
 
-static const char *const KNOWN_KINDS[] = {".parquet", ".orc", ".avro", ".puffin", ".stats", ".metadata.json", ".metadata.json.gz"};
+static const char *const KNOWN_KINDS[] = {".parquet",         ".orc", ".avro", ".puffin", ".stats", ".metadata.json",
+                                          ".metadata.json.gz"};
 
 static bool is_known_kind(struct ebb_str name)
 {
@@ -33,7 +35,8 @@ static enum ebb_plan_kind kind_of(const struct ebb_listed *f)
 {
     static const struct ebb_str METADATA = {"metadata", 8};
 
-    if (has_suffix(f->name, ".metadata.json") || has_suffix(f->name, ".metadata.json.gz") || ebb_str_is_equal(f->dir, METADATA))
+    if (has_suffix(f->name, ".metadata.json") || has_suffix(f->name, ".metadata.json.gz") ||
+        ebb_str_is_equal(f->dir, METADATA))
         return EBB_PLAN_METADATA;
     return is_known_kind(f->name) ? EBB_PLAN_DATA : EBB_PLAN_OTHER;
 }
@@ -99,8 +102,9 @@ int ebb__plan_consider(struct ebb_planning *p, struct ebb_listed *f, struct ebb_
     rc = ebb__plan_check_foreign(p, f, &is_litter, err);
     if (rc)
         return rc;
-    if (!is_litter || is_directory_marker(f) || (f->dir.n == 0 && !is_known_kind(f->name)) || has_suffix(f->name, ".plan") ||
-        ebb__plan_is_flink(p, f) || (p->options->keeps && p->options->keeps(p->options->keeps_data, f->dir, f->name))) {
+    if (!is_litter || is_directory_marker(f) || (f->dir.n == 0 && !is_known_kind(f->name)) ||
+        has_suffix(f->name, ".plan") || ebb__plan_is_flink(p, f) ||
+        (p->options->keeps && p->options->keeps(p->options->keeps_data, f->dir, f->name))) {
         p->summary.kept++;
         return 0;
     }
@@ -121,11 +125,13 @@ int ebb__plan_consider(struct ebb_planning *p, struct ebb_listed *f, struct ebb_
     return rc;
 }
 
-/* Metadata files and hints are named by the place where the table was found: only the rest tells whether names and place fit. */
+/* Metadata files and hints are named by the place where the table was found: only the rest tells whether names and
+ * place fit. */
 static void count_reachable(struct ebb_planning *p, struct ebb_str name)
 {
     p->summary.reachable_listed++;
-    if (!has_suffix(name, ".metadata.json") && !has_suffix(name, ".metadata.json.gz") && !has_suffix(name, "version-hint.text"))
+    if (!has_suffix(name, ".metadata.json") && !has_suffix(name, ".metadata.json.gz") &&
+        !has_suffix(name, "version-hint.text"))
         p->fitting++;
 }
 
@@ -222,7 +228,8 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     rc = ebb_buf_check(&w->uri, "a listed name", err);
     if (rc)
         return rc;
-    if (verdict != EBB_JUDGED_FREE || (p->protect_options->exclude.count && ebb__plan_is_excluded(p, ebb_buf_cstr(&w->uri)))) {
+    if (verdict != EBB_JUDGED_FREE ||
+        (p->protect_options->exclude.count && ebb__plan_is_excluded(p, ebb_buf_cstr(&w->uri)))) {
         p->summary.kept++;
         return 0;
     }
@@ -241,8 +248,8 @@ static int on_entry(void *data, const struct ebb_walk_entry *e, struct ebb_err *
         return ebb__plan_note_link(w->p, e, err);
     case EBB_WALK_MOUNT:
         w->p->summary.mounts++;
-        ebb_log_say(&w->p->site->log, EBB_LOG_WARN, "%s: %.*s%s%.*s is another file system: not entered", w->p->table->label,
-                    (int)e->dir.n, e->dir.p, e->dir.n ? "/" : "", (int)e->name.n, e->name.p);
+        ebb_log_say(&w->p->site->log, EBB_LOG_WARN, "%s: %.*s%s%.*s is another file system: not entered",
+                    w->p->table->label, (int)e->dir.n, e->dir.p, e->dir.n ? "/" : "", (int)e->name.n, e->name.p);
         return 0;
     case EBB_WALK_OTHER:
         break;
@@ -279,7 +286,8 @@ static bool relative_to(const struct ebb_planning *p, struct ebb_str normal, str
     struct ebb_str scanned = ebb_buf_str(&p->scanned_path), root = ebb_buf_str(&p->root_path);
     size_t slash = root.n == 1 ? 0 : 1; /* "/" ends in its own slash */
 
-    if (!ebb_str_has_prefix(normal, scanned) || (scanned.n > 1 && (normal.n <= scanned.n || normal.p[scanned.n] != '/')))
+    if (!ebb_str_has_prefix(normal, scanned) ||
+        (scanned.n > 1 && (normal.n <= scanned.n || normal.p[scanned.n] != '/')))
         return false;
     if (normal.n <= root.n + slash)
         return false;
@@ -302,7 +310,8 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
                      struct ebb_err *err)
 {
     struct ebb_planning *p = r->p;
-    struct ebb_listed f = {row->path, {NULL, 0}, {NULL, 0}, NULL, row->size_bytes > 0 ? (uint64_t)row->size_bytes : 0, 0, row->id};
+    struct ebb_listed f = {row->path, {NULL, 0}, {NULL, 0}, NULL, row->size_bytes > 0 ? (uint64_t)row->size_bytes : 0,
+                           0,         row->id};
     enum ebb_judged verdict;
     int rc;
 
@@ -330,12 +339,15 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
     return ebb__plan_consider(p, &f, err);
 }
 
-/* A row under another scheme or authority is no candidate; if the metadata names its path, the listing may be of the same files. */
+/* A row under another scheme or authority is no candidate; if the metadata names its path, the listing may be of the
+ * same files. */
 static int judge_stranger(struct rows *r, const struct ebb_location *at, struct ebb_err *err)
 {
     enum ebb_judged verdict;
 
-    return r->p->options->protect.mismatch == EBB_MISMATCH_ERROR ? ebb_protect_judge_normal(r->p->protect, at, &verdict, err) : 0;
+    return r->p->options->protect.mismatch == EBB_MISMATCH_ERROR
+               ? ebb_protect_judge_normal(r->p->protect, at, &verdict, err)
+               : 0;
 }
 
 static bool is_row_excluded(const struct ebb_planning *p, struct ebb_str path)

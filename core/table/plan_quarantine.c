@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every plan looks at what lies in quarantine: a file that some writer made part of the table again must be put back (orphan-removal 4).
+ * Every plan looks at what lies in quarantine: a file that some writer made part of the table again must be put back.
  */
 #include "table/plan_priv.h"
 
@@ -28,7 +28,8 @@ static int on_move(void *data, const struct ebb_move *move, struct ebb_err *err)
     rc = ebb_buf_check(&uri, "a file in quarantine", err);
     if (!rc && ebb_protect_judge(p->protect, ebb_buf_str(&uri), &judged, NULL) == 0 && judged == EBB_JUDGED_REACHABLE &&
         ++q->count <= WARNINGS_MAX)
-        ebb_log_say(&p->site->log, EBB_LOG_WARN, "%s: %s is referenced, but lies in the quarantine of run %s: put it back with ebb restore",
+        ebb_log_say(&p->site->log, EBB_LOG_WARN,
+                    "%s: %s is referenced, but lies in the quarantine of run %s: put it back with ebb restore",
                     p->table->label, ebb_buf_cstr(&uri), q->run);
     ebb_buf_fini(&uri);
     return rc;
@@ -54,6 +55,7 @@ int ebb__plan_look_at_quarantine(struct ebb_planning *p, struct ebb_err *err)
         return 0;
     rc = ebb_store_list(p->site->store, EBB_RECORD_RUN, &filter, on_run, &q, err);
     if (!rc && q.count > WARNINGS_MAX)
-        ebb_log_say(&p->site->log, EBB_LOG_WARN, "%s: %" PRId64 " referenced files lie in quarantine", p->table->label, q.count);
+        ebb_log_say(&p->site->log, EBB_LOG_WARN, "%s: %" PRId64 " referenced files lie in quarantine", p->table->label,
+                    q.count);
     return rc;
 }

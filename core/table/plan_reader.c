@@ -26,7 +26,7 @@ struct ebb_plan_reader {
     bool is_over;
     unsigned char (*digests)[DIGEST_BYTES];
     size_t digest_count, digest_cap;
-    bool is_known;      /* the first reading came to the end */
+    bool is_known;     /* the first reading came to the end */
     SHA256_CTX sha256; /* of the lines before `line` */
     struct ebb_buf line;
     bool has_line; /* `line` is not yet in sha256 */

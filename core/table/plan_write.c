@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a planning: candidates are judged once more and written in order, fuses are looked at, the file gets its name, the store its record.
+ * The end of a planning: candidates are judged once more and written in order, fuses are looked at, the file gets its
+ * name, the store its record.
  */
 /* The plain SHA-256 of libcrypto: unlike EVP it allocates nothing and so cannot fail. */
 #define OPENSSL_API_COMPAT 10101
@@ -233,8 +234,9 @@ static int write_lines(struct writer *w, const struct ebb_protect_options *prote
     if (p->skew_ms > 0) {
         int64_t floor = p->now_ms - EBB_PLAN_FLOOR_MS - p->skew_ms;
 
-        ebb_log_say(&p->site->log, EBB_LOG_WARN, "%s: a file's time lies %" PRId64 " s in the future: the floor grows by as much",
-                    p->table->label, p->skew_ms / 1000);
+        ebb_log_say(&p->site->log, EBB_LOG_WARN,
+                    "%s: a file's time lies %" PRId64 " s in the future: the floor grows by as much", p->table->label,
+                    p->skew_ms / 1000);
         if (floor < w->newest_ms)
             w->newest_ms = floor;
     }
@@ -252,16 +254,23 @@ static int put_record(const struct ebb_planning *p, const char *file, struct ebb
 {
     struct ebb_buf json;
     struct ebb_jsonw w;
-    struct ebb_record record = {p->id, p->table->label, p->table->metadata->uuid ? p->table->metadata->uuid : "",
-                                p->options->policy ? p->options->policy : "", p->summary.status, p->now_ms, 0,
-                                p->options->decision ? p->options->decision : "", NULL};
+    struct ebb_record record = {p->id,
+                                p->table->label,
+                                p->table->metadata->uuid ? p->table->metadata->uuid : "",
+                                p->options->policy ? p->options->policy : "",
+                                p->summary.status,
+                                p->now_ms,
+                                0,
+                                p->options->decision ? p->options->decision : "",
+                                NULL};
     int rc;
 
     if (!p->site->store)
         return 0;
     ebb_buf_init(&json, 65536);
     ebb_jsonw_init(&w, &json);
-    ebb_plan_json(&w, p->id, file, p->table->label, record.uuid, p->table->metadata->location, p->cutoff_ms, &p->summary);
+    ebb_plan_json(&w, p->id, file, p->table->label, record.uuid, p->table->metadata->location, p->cutoff_ms,
+                  &p->summary);
     rc = ebb_buf_check(&json, "plan record", err);
     record.json = ebb_buf_cstr(&json);
     if (!rc)
@@ -285,7 +294,8 @@ static int target_name(const struct ebb_planning *p, struct ebb_buf *out, struct
     return ebb_buf_check(out, "plan file", err);
 }
 
-static int write_file(struct ebb_planning *p, const struct ebb_protect_options *protect, const char *file, struct ebb_err *err)
+static int write_file(struct ebb_planning *p, const struct ebb_protect_options *protect, const char *file,
+                      struct ebb_err *err)
 {
     struct writer w;
     struct ebb_buf temporary;

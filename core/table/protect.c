@@ -54,14 +54,17 @@ static int check_gc(const struct ebb_table *table, struct ebb_err *err)
 
     if (ebb_metadata_is_gc_enabled(table->metadata))
         return 0;
-    rc = ebb_err_set(err, EBB_EGC_DISABLED, "%s: gc.enabled is \"%s\": files of this table may belong to others", table->label,
-                     ebb_metadata_property(table->metadata, "gc.enabled"));
-    ebb_err_hint(err, "a table whose files are shared (a snapshot of another) sets it; nothing is ever removed from such a table");
+    rc = ebb_err_set(err, EBB_EGC_DISABLED, "%s: gc.enabled is \"%s\": files of this table may belong to others",
+                     table->label, ebb_metadata_property(table->metadata, "gc.enabled"));
+    ebb_err_hint(
+        err,
+        "a table whose files are shared (a snapshot of another) sets it; nothing is ever removed from such a table");
     return rc;
 }
 
 /* "A,B=C" and "A=B,C": all names of a pair mean the same; the side with one name stands for them. */
-static int add_pair(const char *text, int (*add)(struct ebb_prefix_rules *, const char *, const char *, struct ebb_err *),
+static int add_pair(const char *text,
+                    int (*add)(struct ebb_prefix_rules *, const char *, const char *, struct ebb_err *),
                     struct ebb_prefix_rules *rules, struct ebb_err *err)
 {
     const char *equals = strrchr(text, '=');
@@ -139,8 +142,8 @@ static int build(struct ebb_protect *p, struct ebb_err *err)
     return rc ? rc : ebb__owners_look(&p->owners, p->table, err);
 }
 
-int ebb_protect_new(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_protect_options *options,
-                    struct ebb_protect **out, struct ebb_err *err)
+int ebb_protect_new(const struct ebb_site *site, const struct ebb_table *table,
+                    const struct ebb_protect_options *options, struct ebb_protect **out, struct ebb_err *err)
 {
     struct ebb_protect *p = calloc(1, sizeof *p);
     int rc;
@@ -216,7 +219,8 @@ static int judge_conflict(const struct ebb_protect *p, const struct ebb_location
                      "%s: %.*s is listed, and the metadata names the same path under another scheme or authority: %s",
                      p->table->label, (int)(at->path.n < 512 ? at->path.n : 512), at->path.p,
                      p->conflict.data ? p->conflict.data : "");
-    ebb_err_hint(err, "if both mean the same storage, say --equal-schemes or --equal-authorities; --prefix-mismatch ignore keeps such files");
+    ebb_err_hint(err, "if both mean the same storage, say --equal-schemes or --equal-authorities; --prefix-mismatch "
+                      "ignore keeps such files");
     return rc;
 }
 
@@ -310,8 +314,8 @@ static bool is_dropped(const struct ebb_protect *p, const char *uuid)
 
 bool ebb_protect_is_known_uuid(const struct ebb_protect *p, const char *uuid)
 {
-    return (p->table->metadata->uuid && !strcmp(p->table->metadata->uuid, uuid)) || ebb__owners_has_uuid(&p->owners, uuid) ||
-           is_dropped(p, uuid);
+    return (p->table->metadata->uuid && !strcmp(p->table->metadata->uuid, uuid)) ||
+           ebb__owners_has_uuid(&p->owners, uuid) || is_dropped(p, uuid);
 }
 
 int ebb_protect_each_name(struct ebb_protect *p, ebb_reach_cb *cb, void *data, struct ebb_err *err)

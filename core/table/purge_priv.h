@@ -17,8 +17,8 @@ struct ebb__purge {
     int64_t returned;
 };
 
-/* purge_run.c: the run's record is loaded, place and lock are held. Errors are those of the whole purge; what only keeps this run is a note in
- * out->kept. *is_done: everything is removed. */
+/* purge_run.c: the run's record is loaded, place and lock are held. Errors are those of the whole purge; what only
+ * keeps this run is a note in out->kept. *is_done: everything is removed. */
 int ebb__purge_files(struct ebb__purge *p, bool *is_done, struct ebb_err *err);
 int ebb__purge_note(struct ebb__purge *p, const char *why, struct ebb_err *err);
 

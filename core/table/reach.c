@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Walks metadata -> lists -> manifests. A manifest is read at the moment a list names it for the first time, so nothing is kept but which pieces
- * were read and how many live entries each held (for the checks against the snapshots' summaries).
+ * Walks metadata -> lists -> manifests. A manifest is read at the moment a list names it for the first time, so nothing
+ * is kept but which pieces were read and how many live entries each held (for the checks against the snapshots'
+ * summaries).
  */
 #include "table/reach.h"
 
@@ -29,8 +30,8 @@ struct ebb_reach_reader {
     int64_t refs;    /* manifests in the list at hand */
 };
 
-int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_options *options, struct ebb_reach_reader **out,
-                         struct ebb_err *err)
+int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_options *options,
+                         struct ebb_reach_reader **out, struct ebb_err *err)
 {
     struct ebb_reach_reader *r = calloc(1, sizeof *r);
     int rc;
@@ -85,7 +86,7 @@ static bool is_relative(struct ebb_str path)
     return i == 0 || (i == 1 && (path.n < 3 || path.p[2] != '/')); /* "C:/" is absolute, too */
 }
 
-/* A relative name is meant below the location of its own table (case PX7). */
+/* A relative name is meant below the location of its own table. */
 static int emit(struct ebb_reach_reader *r, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
 {
     int rc;
@@ -107,7 +108,8 @@ static bool has_prefix_of(const char *trusted, const struct ebb_location *piece)
     return !ebb_location_split(trusted, strlen(trusted), &loc, NULL) && ebb_prefix_is_equal(NULL, &loc, piece);
 }
 
-/* A metadata file may name any URI: only the table's own schemes and buckets, mapped prefixes and those that were allowed are opened. */
+/* A metadata file may name any URI: only the table's own schemes and buckets, mapped prefixes and those that were
+ * allowed are opened. */
 static int check_readable(const struct ebb_reach_reader *r, const char *uri, struct ebb_err *err)
 {
     struct ebb_location piece;
@@ -134,7 +136,8 @@ static int piece_uri(const struct ebb_reach_reader *r, struct ebb_str path, stru
     int rc;
 
     if (!path.n || memchr(path.p, '\0', path.n))
-        return ebb_err_set(err, EBB_EMETADATA, "%s: metadata names a piece with an empty name or a NUL in it", r->table->label);
+        return ebb_err_set(err, EBB_EMETADATA, "%s: metadata names a piece with an empty name or a NUL in it",
+                           r->table->label);
     ebb_buf_reset(out);
     if (is_relative(path))
         ebb_buf_printf(out, "%s/", r->table->metadata->location);
@@ -173,8 +176,8 @@ static int on_entry(void *data, const struct ebb_manifest_entry *entry, struct e
     return rc;
 }
 
-static int check_count(const struct ebb_reach_reader *r, const char *uri, const char *what, int64_t recorded, int64_t found,
-                       struct ebb_err *err)
+static int check_count(const struct ebb_reach_reader *r, const char *uri, const char *what, int64_t recorded,
+                       int64_t found, struct ebb_err *err)
 {
     if (recorded < 0 || found == recorded)
         return 0;
@@ -183,8 +186,9 @@ static int check_count(const struct ebb_reach_reader *r, const char *uri, const 
                     r->table->label, uri, found, what, recorded);
         return 0;
     }
-    return ebb_err_set(err, EBB_EMANIFEST_CORRUPT, "%s: manifest %s holds %" PRId64 " %s entries, its list says %" PRId64,
-                       r->table->label, uri, found, what, recorded);
+    return ebb_err_set(err, EBB_EMANIFEST_CORRUPT,
+                       "%s: manifest %s holds %" PRId64 " %s entries, its list says %" PRId64, r->table->label, uri,
+                       found, what, recorded);
 }
 
 static int check_counts(const struct ebb_reach_reader *r, const char *uri, const struct ebb_manifest_ref *ref,
@@ -199,7 +203,8 @@ static int check_counts(const struct ebb_reach_reader *r, const char *uri, const
     return rc;
 }
 
-static int check_length(const struct ebb_reach_reader *r, const char *uri, int64_t recorded, int64_t found, struct ebb_err *err)
+static int check_length(const struct ebb_reach_reader *r, const char *uri, int64_t recorded, int64_t found,
+                        struct ebb_err *err)
 {
     if (recorded < 0 || recorded == found)
         return 0;
@@ -282,8 +287,9 @@ static int check_total(const struct ebb_reach_reader *r, const struct ebb_snapsh
     if (recorded < 0 || found == recorded)
         return 0;
     if (found > recorded) {
-        ebb_log_say(&r->site->log, EBB_LOG_WARN, "%s: snapshot %" PRId64 " holds %" PRId64 " files, its summary's %s is %" PRId64,
-                    r->table->label, s->id, found, key, recorded);
+        ebb_log_say(&r->site->log, EBB_LOG_WARN,
+                    "%s: snapshot %" PRId64 " holds %" PRId64 " files, its summary's %s is %" PRId64, r->table->label,
+                    s->id, found, key, recorded);
         return 0;
     }
     rc = ebb_err_set(err, EBB_ELIST_CORRUPT,
@@ -294,7 +300,8 @@ static int check_total(const struct ebb_reach_reader *r, const struct ebb_snapsh
     return rc;
 }
 
-/* The length of a list is recorded nowhere, and a list cut after its header reads as empty: the summary must say that it is. */
+/* The length of a list is recorded nowhere, and a list cut after its header reads as empty: the summary must say that
+ * it is. */
 static int check_snapshot(const struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
 {
     int rc = check_total(r, s, "total-data-files", r->live[0], err);
@@ -304,9 +311,11 @@ static int check_snapshot(const struct ebb_reach_reader *r, const struct ebb_sna
     if (rc || r->refs > 0 || counter(s, "total-data-files") >= 0)
         return rc;
     rc = ebb_err_set(err, EBB_ELIST_CORRUPT,
-                     "%s: manifest list of snapshot %" PRId64 " is empty, and no total-data-files in its summary says that it should be",
+                     "%s: manifest list of snapshot %" PRId64
+                     " is empty, and no total-data-files in its summary says that it should be",
                      r->table->label, s->id);
-    ebb_err_hint(err, "a list that was cut after its header looks the same; expire that snapshot if it is really empty");
+    ebb_err_hint(err,
+                 "a list that was cut after its header looks the same; expire that snapshot if it is really empty");
     return rc;
 }
 
@@ -342,8 +351,9 @@ static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, s
     if (!rc)
         rc = read_piece(r, ebb_buf_cstr(&r->list_uri), EBB_ELIST_MISSING, "manifest list", &r->list_bytes, err);
     if (!rc)
-        rc = ebb_manifest_list_read(r->list_reader, ebb_buf_cstr(&r->list_uri), r->list_bytes.data ? r->list_bytes.data : "",
-                                    r->list_bytes.len, on_manifest, r, err);
+        rc = ebb_manifest_list_read(r->list_reader, ebb_buf_cstr(&r->list_uri),
+                                    r->list_bytes.data ? r->list_bytes.data : "", r->list_bytes.len, on_manifest, r,
+                                    err);
     return rc ? rc : remember_list(r, path, err);
 }
 
@@ -379,14 +389,15 @@ static int emit_joined(struct ebb_reach_reader *r, const char *folder, const cha
     return rc ? rc : emit(r, EBB_REACH_METADATA, ebb_buf_str(&r->uri), err);
 }
 
-/* The pointer's file is protected under the location's own prefix too, however the catalog spells it (case PX8). */
+/* The pointer's file is protected under the location's own prefix too, however the catalog spells it. */
 static int emit_pointer(struct ebb_reach_reader *r, const char *uri, struct ebb_err *err)
 {
     const char *location = r->table->metadata->location;
     struct ebb_location at, pointer;
     int rc = emit(r, EBB_REACH_METADATA, ebb_str_of(uri), err);
 
-    if (rc || ebb_location_split(uri, strlen(uri), &pointer, NULL) || ebb_location_split(location, strlen(location), &at, NULL))
+    if (rc || ebb_location_split(uri, strlen(uri), &pointer, NULL) ||
+        ebb_location_split(location, strlen(location), &at, NULL))
         return rc;
     ebb_buf_reset(&r->uri);
     ebb_buf_append(&r->uri, location, (size_t)(at.path.p - location));

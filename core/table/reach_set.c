@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The set: an open-addressing table of 64-bit fingerprints. A name is (prefix, normal path); prefixes are few and interned, the
- * prefix's number goes into the seed. Equal fingerprints of different names can only keep a file.
+ * The set: an open-addressing table of 64-bit fingerprints. A name is (prefix, normal path); prefixes are few and
+ * interned, the prefix's number goes into the seed. Equal fingerprints of different names can only keep a file.
  */
 #include "table/reach.h"
 
@@ -36,9 +36,9 @@ struct ebb_reach_set {
     const struct ebb_prefix_rules *rules;
     uint64_t seed;
     uint64_t *slots;
-    size_t cap; /* a power of two, or 0 */
-    size_t count; /* names */
-    size_t used;  /* slots: names and folds */
+    size_t cap;                    /* a power of two, or 0 */
+    size_t count;                  /* names */
+    size_t used;                   /* slots: names and folds */
     uint64_t pending[PENDING_MAX]; /* computed and prefetched, not put yet: a slot is far away in memory */
     bool is_name[PENDING_MAX];     /* else a fold */
     size_t pending_count;
@@ -49,7 +49,8 @@ struct ebb_reach_set {
     struct ebb_buf scratch, fold;
 };
 
-int ebb_reach_set_new(const struct ebb_prefix_rules *rules, uint64_t seed, struct ebb_reach_set **out, struct ebb_err *err)
+int ebb_reach_set_new(const struct ebb_prefix_rules *rules, uint64_t seed, struct ebb_reach_set **out,
+                      struct ebb_err *err)
 {
     struct ebb_reach_set *set = calloc(1, sizeof *set);
 
@@ -78,7 +79,6 @@ void ebb_reach_set_free(struct ebb_reach_set *set)
     free(set->slots);
     free(set);
 }
-
 
 static uint64_t fingerprint(const struct ebb_reach_set *set, size_t prefix, struct ebb_str path)
 {
@@ -279,7 +279,7 @@ static bool is_relative(const struct ebb_location *loc)
            !(loc->path.n > 2 && loc->path.p[1] == ':' && loc->path.p[2] == '/');
 }
 
-/* A name without scheme and leading slash is meant below the table's root (case PX7). */
+/* A name without scheme and leading slash is meant below the table's root. */
 static int add_relative(struct ebb_reach_set *set, struct ebb_str path, const char *root, struct ebb_err *err)
 {
     struct ebb_buf joined;
@@ -340,8 +340,8 @@ static void tell_conflict(const struct prefix *p, const struct ebb_location *lis
 {
     bool schemes = p->scheme_n != listed->scheme.n ||
                    !is_prefix_text(p->text, p->scheme_n, 0, &(struct ebb_location){listed->scheme, {"", 0}, {"", 0}});
-    struct ebb_str valid = schemes ? (struct ebb_str){p->text, p->scheme_n}
-                                   : (struct ebb_str){p->text + p->scheme_n, p->authority_n};
+    struct ebb_str valid =
+        schemes ? (struct ebb_str){p->text, p->scheme_n} : (struct ebb_str){p->text + p->scheme_n, p->authority_n};
     struct ebb_str actual = schemes ? listed->scheme : listed->authority;
 
     ebb_buf_reset(out);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Removal: the one module through which a file of a table is moved or unlinked. Four verbs, each of which looks at the file first and last:
- * take (into quarantine), put back, unlink (only below a run folder), remove a folder (only an empty one, only below a run folder). Nothing is
- * ever overwritten, copied, or removed recursively. The caller holds the lock of the location and has written its journal.
+ * Removal: the one module through which a file of a table is moved or unlinked. Four verbs, each of which looks at the
+ * file first and last: take (into quarantine), put back, unlink (only below a run folder), remove a folder (only an
+ * empty one, only below a run folder). Nothing is ever overwritten, copied, or removed recursively. The caller holds
+ * the lock of the location and has written its journal.
  */
 #ifndef EBB_TABLE_REMOVAL_H
 #define EBB_TABLE_REMOVAL_H
@@ -14,8 +15,9 @@ enum ebb_removal {
     EBB_REMOVAL_GONE,     /* the name is not there */
     EBB_REMOVAL_CHANGED,  /* another file than the recorded one; left where it was, or put back */
     EBB_REMOVAL_OCCUPIED, /* the new name exists; nothing was changed */
-    EBB_REMOVAL_REFUSED,  /* the storage can't or may not (rights, other file system, name too long); nothing was changed */
-    EBB_REMOVAL_STUCK     /* a wrong file was moved and can't go back: it lies in quarantine */
+    EBB_REMOVAL_REFUSED, /* the storage can't or may not (rights, other file system, name too long); nothing was changed
+                          */
+    EBB_REMOVAL_STUCK    /* a wrong file was moved and can't go back: it lies in quarantine */
 };
 
 /* The file as it was recorded. */
@@ -27,8 +29,9 @@ struct ebb_removal_file {
     int64_t mtime_ns;
 };
 
-/* Each returns 0 with an outcome; for every outcome but DONE the reason stands in err->message. Non-zero is returned only for what must stop the whole
- * run: EBB_ENOSPACE, EBB_ENOMEM, EBB_EOUTSIDE, EBB_EINTERNAL. Folders are not synced: see ebb_removal_sync. */
+/* Each returns 0 with an outcome; for every outcome but DONE the reason stands in err->message. Non-zero is returned
+ * only for what must stop the whole run: EBB_ENOSPACE, EBB_ENOMEM, EBB_EOUTSIDE, EBB_EINTERNAL. Folders are not synced:
+ * see ebb_removal_sync. */
 
 /* Move a file that is exactly the planned one (change time too) into quarantine. The target's folder must exist. */
 int ebb_removal_take(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb_removal_file *file,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Putting files back, one at a time, by what lies at their old and new names: shared by restore (from the journal, from a run record) and purge.
+ * Putting files back, one at a time, by what lies at their old and new names: shared by restore (from the journal, from
+ * a run record) and purge.
  */
 #ifndef EBB_TABLE_RESTORE_PRIV_H
 #define EBB_TABLE_RESTORE_PRIV_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who holds a lock, and the proof that such a process no longer lives: possible only in the same boot and the same process-id space.
+ * Who holds a lock, and the proof that such a process no longer lives: possible only in the same boot and the same
+ * process-id space.
  */
 #ifndef EBB_TABLE_RUN_HOLDER_PRIV_H
 #define EBB_TABLE_RUN_HOLDER_PRIV_H

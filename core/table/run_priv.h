@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A run that changes a table's storage (apply, resume, restore, purge): what it works on, and its record in the store. One struct carries it from its
- * checks to its end. Life: init; options (from a plan's header or a record); open the place; lock; open the table; work; fini.
+ * A run that changes a table's storage (apply, resume, restore, purge): what it works on, and its record in the store.
+ * One struct carries it from its checks to its end. Life: init; options (from a plan's header or a record); open the
+ * place; lock; open the table; work; fini.
  */
 #ifndef EBB_TABLE_RUN_PRIV_H
 #define EBB_TABLE_RUN_PRIV_H
@@ -13,13 +14,13 @@
 /* The record of a run. All strings live in the run's arena or are static. */
 struct ebb__run_record {
     char id[40];
-    const char *plan;     /* plan id */
-    const char *table;    /* "catalog.namespace.name" */
-    const char *uuid;     /* "" unknown */
+    const char *plan;  /* plan id */
+    const char *table; /* "catalog.namespace.name" */
+    const char *uuid;  /* "" unknown */
     const char *location;
-    const char *policy;   /* "" none */
+    const char *policy; /* "" none */
     const char *status;
-    const char *outside;  /* URI of the folder given as quarantine, NULL = the default */
+    const char *outside; /* URI of the folder given as quarantine, NULL = the default */
     const char *plan_file;
     const char *plan_sha256;
     struct ebb_str options; /* JSON object of the plan's header */
@@ -76,7 +77,8 @@ int ebb__run_describe(const struct ebb__run *run, const struct ebb_apply_result 
 int ebb__run_save(struct ebb__run *run, const char *status, const struct ebb_apply_result *result, struct ebb_err *err);
 
 /* run_audit.c */
-int ebb__run_audit_file(struct ebb__run *run, const char *event, struct ebb_str name, const char *why, struct ebb_err *err);
+int ebb__run_audit_file(struct ebb__run *run, const char *event, struct ebb_str name, const char *why,
+                        struct ebb_err *err);
 int ebb__run_audit(struct ebb__run *run, const char *event, const char *detail, struct ebb_err *err);
 int ebb__run_audit_flush(struct ebb__run *run, struct ebb_err *err);
 

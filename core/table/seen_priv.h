@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which metadata pieces (manifest lists, manifests) were read already, by the exact bytes of their path, and what was found in them. Used by the
- * reachability reader; looking whether files exist uses it for names that were told already.
+ * Which metadata pieces (manifest lists, manifests) were read already, by the exact bytes of their path, and what was
+ * found in them. Used by the reachability reader; looking whether files exist uses it for names that were told already.
  */
 #ifndef EBB_TABLE_SEEN_PRIV_H
 #define EBB_TABLE_SEEN_PRIV_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The site: what a run works with, handed down through the table layer. Filled by whoever embeds the library (command line, service, host);
- * everything in it is borrowed and outlives the run.
+ * The site: what a run works with, handed down through the table layer. Filled by whoever embeds the library (command
+ * line, service, host); everything in it is borrowed and outlives the run.
  */
 #ifndef EBB_TABLE_SITE_H
 #define EBB_TABLE_SITE_H
@@ -24,8 +24,8 @@ struct ebb_site {
     struct ebb_clock clock;
     struct ebb_log log;
     struct ebb_storage *storage;
-    const struct ebb_strs *maps; /* the "FROM=TO" texts the storage's map was made of, TO absolute; NULL = none. Plans and runs record them,
-                                  * so that apply and restore find the same place. */
+    const struct ebb_strs *maps; /* the "FROM=TO" texts the storage's map was made of, TO absolute; NULL = none. Plans
+                                  * and runs record them, so that apply and restore find the same place. */
     struct ebb_catalog **catalogs;
     size_t catalog_count;
     struct ebb_store *store; /* NULL: nothing is recorded; then only plan to a file works */
@@ -36,6 +36,7 @@ struct ebb_site {
     const atomic_bool *cancelled; /* NULL: never; checked between batches and files: EBB_ECANCELLED */
 };
 
+/* Whether to stop at the next safe point; and one step of progress, done of total (0 unknown), to whoever listens. */
 bool ebb_site_is_cancelled(const struct ebb_site *site);
 void ebb_site_progress(const struct ebb_site *site, const char *phase, int64_t done, int64_t total);
 

@@ -196,7 +196,7 @@ static int grow_index(struct ebb_spool *s, struct ebb_err *err)
 
 int ebb__spool_add(struct ebb_spool *s, const struct ebb_plan_candidate *c, struct ebb_err *err)
 {
-    struct head h = {c->size_bytes, c->mtime_ns, (uint32_t)c->path.n, (uint32_t)c->id.n, (uint32_t)c->near_name.n,
+    struct head h = {c->size_bytes,    c->mtime_ns, (uint32_t)c->path.n, (uint32_t)c->id.n, (uint32_t)c->near_name.n,
                      (uint32_t)c->kind};
     size_t need = record_bytes(&h);
     char *at;

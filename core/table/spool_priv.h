@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Candidates on their way into a plan: taken in any order, given back sorted by path, in bounded memory (sorted runs go to an unlinked temporary file
- * in the state folder and are merged).
+ * Candidates on their way into a plan: taken in any order, given back sorted by path, in bounded memory (sorted runs go
+ * to an unlinked temporary file in the state folder and are merged).
  */
 #ifndef EBB_TABLE_SPOOL_PRIV_H
 #define EBB_TABLE_SPOOL_PRIV_H

@@ -106,7 +106,8 @@ static bool is_kept_in(const struct pointer_search *search, const char *metadata
     is_same = real_path_of(search->site, ebb_buf_cstr(&uri), kept) == 0;
     ebb_buf_reset(&uri);
     ebb_buf_printf(&uri, "%s/metadata", search->folder);
-    is_same = is_same && !uri.bad && real_path_of(search->site, ebb_buf_cstr(&uri), wanted) == 0 && !strcmp(kept, wanted);
+    is_same =
+        is_same && !uri.bad && real_path_of(search->site, ebb_buf_cstr(&uri), wanted) == 0 && !strcmp(kept, wanted);
     ebb_buf_fini(&uri);
     return is_same;
 }
@@ -124,9 +125,9 @@ static int match_pointer(void *data, const struct ebb_table_ref *ref, struct ebb
         search->is_found = true;
         return copy_ref(ref, search->found, err);
     }
-    rc = ebb_err_set(err, EBB_EPOINTER_UNKNOWN, "%s: holds the metadata of several tables, %s.%s.%s and %s.%s.%s", search->folder,
-                     search->found->catalog, search->found->namespace_, search->found->name, ref->catalog, ref->namespace_,
-                     ref->name);
+    rc = ebb_err_set(err, EBB_EPOINTER_UNKNOWN, "%s: holds the metadata of several tables, %s.%s.%s and %s.%s.%s",
+                     search->folder, search->found->catalog, search->found->namespace_, search->found->name,
+                     ref->catalog, ref->namespace_, ref->name);
     ebb_err_hint(err, "name the table by its catalog");
     return rc;
 }
@@ -150,8 +151,8 @@ static int search_pointer(const struct ebb_site *site, struct ebb_table_ref *ref
 }
 
 /* By path such a folder is an error at once; it is made what a directory catalog lists. */
-static int as_unknown(const struct ebb_site *site, const char *path, struct ebb_table_ref *ref, const struct ebb_err *why,
-                      struct ebb_err *err)
+static int as_unknown(const struct ebb_site *site, const char *path, struct ebb_table_ref *ref,
+                      const struct ebb_err *why, struct ebb_err *err)
 {
     struct ebb_buf uri;
     int rc = 0;
@@ -199,7 +200,8 @@ static int read_metadata(const struct ebb_site *site, struct ebb_table *t, struc
     rc = ebb_storage_read(site->storage, t->ref.metadata_uri, &bytes, &t->metadata_stat, err);
     if (rc == -(int)EBB_ENOENT) {
         rc = ebb_err_as(err, EBB_EMETADATA_MISSING, t->label);
-        ebb_err_hint(err, "the catalog points to a metadata file that does not exist; nothing can be told about the table");
+        ebb_err_hint(err,
+                     "the catalog points to a metadata file that does not exist; nothing can be told about the table");
     } else if (rc == -(int)EBB_EPERMISSION || rc == -(int)EBB_EIO || rc == -(int)EBB_ELIMIT) {
         rc = ebb_err_as(err, EBB_EMETADATA, t->label);
     } else if (rc == 0) {
@@ -241,8 +243,9 @@ static int is_kept_by_table(const struct ebb_site *site, const struct ebb_table 
     return rc;
 }
 
-/* A table that was found in a folder must say that it lives there, and a metadata file that was named by hand must lie where its table keeps them:
- * else it speaks of other files (a copied or moved table), or of an older state (a saved metadata file) whose successors nobody looks for. */
+/* A table that was found in a folder must say that it lives there, and a metadata file that was named by hand must lie
+ * where its table keeps them: else it speaks of other files (a copied or moved table), or of an older state (a saved
+ * metadata file) whose successors nobody looks for. */
 static int check_place(const struct ebb_site *site, const struct ebb_table *t, struct ebb_err *err)
 {
     const char *where = t->ref.folder_uri ? t->ref.folder_uri : t->ref.metadata_uri;
@@ -388,8 +391,8 @@ int ebb_table_reload(const struct ebb_site *site, const struct ebb_table *table,
     if (!same_text(t->metadata->uuid, table->metadata->uuid) ||
         !same_text(t->metadata->location, table->metadata->location)) {
         ebb_table_free(t);
-        return ebb_err_set(err, EBB_EMETADATA_CHANGED, "%s: uuid or location is not what it was: another table has this name",
-                           table->label);
+        return ebb_err_set(err, EBB_EMETADATA_CHANGED,
+                           "%s: uuid or location is not what it was: another table has this name", table->label);
     }
     *out = t;
     return 0;

@@ -10,8 +10,8 @@
 #define EBB_VERIFY_SAMPLE_STEP 16
 
 enum ebb__absence {
-    EBB_ABSENT_FILE,   /* a file that a reader of the table needs */
-    EBB_ABSENT_LOG     /* an old metadata file that the log names: may be gone (case RE3) */
+    EBB_ABSENT_FILE, /* a file that a reader of the table needs */
+    EBB_ABSENT_LOG   /* an old metadata file that the log names: may be gone */
 };
 /* A reachable name that is not there. uri is absolute. */
 typedef int ebb__absent_cb(void *data, const char *uri, enum ebb__absence absence, struct ebb_err *err);

@@ -151,8 +151,8 @@ static int find_on_disk(struct ebb_zone *zone, struct ebb_err *err)
     return rc;
 }
 
-int ebb__zone_init(struct ebb_zone *zone, const struct ebb_site *site, const struct ebb_prefix_rules *rules, const char *uri,
-                   struct ebb_err *err)
+int ebb__zone_init(struct ebb_zone *zone, const struct ebb_site *site, const struct ebb_prefix_rules *rules,
+                   const char *uri, struct ebb_err *err)
 {
     memset(zone, 0, sizeof *zone);
     zone->site = site;
@@ -202,7 +202,8 @@ static enum ebb_zone_relation stronger(enum ebb_zone_relation a, enum ebb_zone_r
 /* Schemes whose authority is a bucket: a bare path never means them. */
 static bool is_object_store(struct ebb_str scheme)
 {
-    static const char *const SCHEMES[] = {"s3", "s3a", "s3n", "gs", "oss", "cos", "cosn", "obs", "abfs", "abfss", "wasb", "wasbs", "adl"};
+    static const char *const SCHEMES[] = {"s3",  "s3a",  "s3n",   "gs",   "oss",   "cos", "cosn",
+                                          "obs", "abfs", "abfss", "wasb", "wasbs", "adl"};
 
     for (size_t i = 0; i < sizeof SCHEMES / sizeof SCHEMES[0]; i++)
         if (strlen(SCHEMES[i]) == scheme.n && !strncasecmp(SCHEMES[i], scheme.p, scheme.n))
@@ -272,7 +273,8 @@ static const char *rest_of(const char *outer, const char *path)
     return *path == '/' ? path + 1 : path;
 }
 
-bool ebb__zone_all_rels(const struct ebb_zone *zone, const char *uri, bool (*visit)(void *data, const char *rel), void *data)
+bool ebb__zone_all_rels(const struct ebb_zone *zone, const char *uri, bool (*visit)(void *data, const char *rel),
+                        void *data)
 {
     char path[PATH_MAX], real[PATH_MAX], rel[PATH_MAX];
     struct ebb_location parts;

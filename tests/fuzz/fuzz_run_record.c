@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of runs, lock files, and names below a location: what restore reads from a folder that anyone may have written to. A name that is taken must
- * be plain, whatever the bytes.
+ * Records of runs, lock files, and names below a location: what restore reads from a folder that anyone may have
+ * written to. A name that is taken must be plain, whatever the bytes.
  */
 #include <stdlib.h>
 

@@ -24,8 +24,8 @@ static void test_names_fold_alike(void **state)
     check("/t/p=a%2Fb/f", "/t/p=a/b/f");
     check("/t/p=%2520/f", "/t/p= /f");
     check("/t/a+b", "/t/a b");
-    check("/t/caf\xC3\xA9", "/t/cafe");       /* U+00E9 */
-    check("/t/cafe\xCC\x81", "/t/cafe");      /* e, U+0301 */
+    check("/t/caf\xC3\xA9", "/t/cafe");  /* U+00E9 */
+    check("/t/cafe\xCC\x81", "/t/cafe"); /* e, U+0301 */
     check("/t/cafe%CC%81", "/t/cafe");
     check("/t/\xC5\xBB\xC5\xBC\xC4\xB0\xC5\xBE", "/t/zziz"); /* Z with dot, z with dot, I with dot, z caron */
     check("/t/\xE6\x97\xA5", "/t/\xE6\x97\xA5");

@@ -336,8 +336,9 @@ static void test_pieces(void **state)
 
         ebb__inventory_rows_init(&rows, "l", false, on_row, &r);
         for (size_t i = 0; i < sizeof text - 1; i += piece)
-            assert_int_equal(
-                ebb__inventory_rows_feed(&rows, text + i, i + piece < sizeof text - 1 ? piece : sizeof text - 1 - i, &err), 0);
+            assert_int_equal(ebb__inventory_rows_feed(&rows, text + i,
+                                                      i + piece < sizeof text - 1 ? piece : sizeof text - 1 - i, &err),
+                             0);
         assert_int_equal(ebb__inventory_rows_end(&rows, &err), 0);
         assert_int_equal(r.lines.count, 2);
         assert_string_equal(r.lines.items[0], "s3://b/a\"x\"\r\n,|1|1768003200000|");

@@ -337,7 +337,7 @@ static void test_move_by_link(void **state)
     }
 }
 
-/* Where the right to remove is missing nothing changes, and it is told (case DL3). */
+/* Where the right to remove is missing nothing changes, and it is told. */
 static void test_move_rights(void **state)
 {
     struct place_fixture *f = *state;
@@ -452,7 +452,7 @@ static void test_storage(void **state)
     assert_int_equal(ebb_storage_read(f->storage, "s3://bucket/t", &b, NULL, &f->err), -EBB_EIO);
     assert_int_equal(ebb_storage_read(f->storage, "s3://bucket/t/none", &b, NULL, &f->err), -EBB_ENOENT);
     assert_int_equal(ebb_storage_read(f->storage, "s3://bucket/t/ten/x", &b, NULL, &f->err), -EBB_ENOENT);
-    assert_int_equal(ebb_storage_read(f->storage, "oss://lake/t/x", &b, NULL, &f->err), -EBB_ESCHEME); /* case CR1 */
+    assert_int_equal(ebb_storage_read(f->storage, "oss://lake/t/x", &b, NULL, &f->err), -EBB_ESCHEME);
     assert_int_equal(ebb_storage_read(f->storage, "file:/dev/null", &b, NULL, &f->err), -EBB_EIO);
     snprintf(path, sizeof path, "file://%s/alias", f->path);
     assert_int_equal(ebb_storage_read(f->storage, path, &b, &st, &f->err), 0);

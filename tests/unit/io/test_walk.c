@@ -478,7 +478,7 @@ static void test_walk_stat(void **state)
     assert_int_equal(ebb_place_walk(f->place, "d", &(struct ebb_walk_ops){NULL, NULL, stat_entry}, f, &f->err), 0);
 }
 
-/* Names are bytes: case EN3 (three different names), line feeds, bytes that are not UTF-8. */
+/* Names are bytes: three different names of one look, line feeds, bytes that are not UTF-8. */
 static void test_odd_names(void **state)
 {
     struct place_fixture *f = *state;
