@@ -232,16 +232,20 @@ static int change_world(struct ebb__run *run, struct ebb__batch *batch, struct e
 
 int ebb__batch_apply(struct ebb__run *run, struct ebb__batch *batch, struct ebb_err *err)
 {
+    const atomic_bool *cancelled = run->site.cancelled;
     struct ebb_err cause = {0};
     int rc = prepare(run, batch, err);
 
     if (rc)
         return rc;
+    run->site.cancelled =
+        NULL; /* a batch whose files move is ended: put back, they could not be taken again by this plan */
     rc = change_world(run, batch, &cause);
     if (rc)
         ebb__batch_undo(run, batch, cause.message);
     else if (run->record.is_delete)
         rc = ebb__batch_delete(run, batch, &cause);
+    run->site.cancelled = cancelled;
     if (rc && err)
         *err = cause;
     return rc;
