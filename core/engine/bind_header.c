@@ -161,6 +161,8 @@ static int l_use(lua_State *L)
     if (lua_type(L, 1) != LUA_TSTRING)
         return luaL_error(L, "use: the name of a library is due, not %s", ebb__type_name(L, 1));
     EBB_MAY_LJMP(ebb__need_phase(L, EBB__PHASE_HEADER, "use"));
+    if (strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
+        return luaL_error(L, "use: the name of a library is plain: [a-z][a-z0-9_]*");
     lua_settop(L, 1);
     push_libs(L);
     lua_pushvalue(L, 1);

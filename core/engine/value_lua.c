@@ -83,21 +83,24 @@ static int copy_map(lua_State *L, int index, const struct ebb__value_rules *rule
 static int copy_members(lua_State *L, int index, const struct ebb__value_rules *rules, struct ebb_value *box, int depth,
                         struct ebb_err *err)
 {
-    int rc = ebb_value_check(box, rules->what, err);
-
-    if (rc == -(int)EBB_ELIMIT)
-        return ebb_err_as(err, EBB_EPOLICY_RESULT, NULL);
-    if (rc)
-        return rc;
     if (ebb_value_get_kind(box) == EBB_VALUE_LIST)
         return copy_list(L, index, rules, box, depth, err);
     return copy_map(L, index, rules, box, depth, err);
+}
+
+/* What is wrong with the tree of a node, as the error of a script's value. */
+static int check_tree(const struct ebb_value *node, const struct ebb__value_rules *rules, struct ebb_err *err)
+{
+    int rc = ebb_value_check(node, rules->what, err);
+
+    return rc == -(int)EBB_ELIMIT ? ebb_err_as(err, EBB_EPOLICY_RESULT, NULL) : rc;
 }
 
 static int copy_table(lua_State *L, int index, const struct ebb__value_rules *rules, struct ebb_value *box,
                       struct ebb_str key, int depth, struct ebb_err *err)
 {
     enum ebb_value_kind kind;
+    struct ebb_value *made;
     int rc;
 
     if (depth >= rules->limits.depth || !lua_checkstack(L, 8))
@@ -105,7 +108,9 @@ static int copy_table(lua_State *L, int index, const struct ebb__value_rules *ru
     rc = classify(L, index, rules, &kind, err);
     if (rc)
         return rc;
-    return copy_members(L, index, rules, ebb__value_make(box, key, kind), depth + 1, err);
+    made = ebb__value_make(box, key, kind);
+    rc = check_tree(made ? made : box, rules, err); /* without it the one above tells why */
+    return rc ? rc : copy_members(L, index, rules, made, depth + 1, err);
 }
 
 static int copy_number(lua_State *L, int index, const struct ebb__value_rules *rules, struct ebb_value *box,
@@ -192,7 +197,9 @@ int ebb__value_of_lua(lua_State *L, int index, const struct ebb__value_rules *ru
     if (rc)
         return rc;
     root = kind == EBB_VALUE_LIST ? ebb_value_new_list(&rules->limits) : ebb_value_new_map(&rules->limits);
-    rc = copy_members(L, index, rules, root, 1, err);
+    rc = root ? copy_members(L, index, rules, root, 1, err) : ebb_err_nomem(err);
+    if (!rc)
+        rc = check_tree(root, rules, err);
     if (rc)
         ebb_value_free(root);
     else

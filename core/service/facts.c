@@ -281,6 +281,27 @@ static int add_event(struct ebb_value *events, const char *text, size_t number, 
     return rc;
 }
 
+/* At the end of those that are there. */
+static int add_events(struct ebb_value *facts, const struct ebb_strs *texts, int64_t now_ms, struct ebb_err *err)
+{
+    struct ebb_value *old = NULL, *events;
+    int rc = 0;
+
+    if (!texts || !texts->count)
+        return 0;
+    if (ebb_value_get_kind(ebb_value_get(facts, "events")) == EBB_VALUE_LIST)
+        rc = ebb_value_dup(ebb_value_get(facts, "events"), NULL, &old, err);
+    if (rc)
+        return rc;
+    events = ebb_value_put_list(facts, "events");
+    for (size_t i = 0; i < ebb_value_get_count(old); i++)
+        ebb_value_add_copy(events, ebb_value_get_at(old, i));
+    for (size_t i = 0; !rc && i < texts->count; i++)
+        rc = add_event(events, texts->items[i], i, now_ms, err);
+    ebb_value_free(old);
+    return rc;
+}
+
 /* ---- all ---- */
 
 static void put_identity(struct ebb_value *v, const struct ebb_table *t)
@@ -313,8 +334,8 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     rc = put_snapshots(table, events, t->metadata, err);
     if (!rc)
         rc = put_stats(site, table, t->metadata, now_ms, err);
-    for (size_t i = 0; !rc && o->events && i < o->events->count; i++)
-        rc = add_event(events, o->events->items[i], i, now_ms, err);
+    if (!rc)
+        rc = add_events(facts, o->events, now_ms, err);
     if (!rc)
         rc = put_runs(site, facts, o->policy, t->metadata->uuid, err);
     if (!rc)
@@ -327,7 +348,7 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     return 0;
 }
 
-int ebb_facts_load(const char *file, struct ebb_value **out, struct ebb_err *err)
+static int load(const char *file, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_buf bytes;
     int rc;
@@ -337,10 +358,25 @@ int ebb_facts_load(const char *file, struct ebb_value **out, struct ebb_err *err
     if (!rc)
         rc = ebb_value_of_json(file, bytes.data ? bytes.data : "", bytes.len, NULL, out, err);
     ebb_buf_fini(&bytes);
-    if (!rc && !ebb_value_get(*out, "table")) {
+    return rc == -(int)EBB_ECORRUPT ? ebb_err_as(err, EBB_EUSAGE, NULL) : rc;
+}
+
+int ebb_facts_load(const char *file, const struct ebb_strs *events, int64_t now_ms, struct ebb_value **out,
+                   struct ebb_err *err)
+{
+    int rc;
+
+    *out = NULL;
+    rc = load(file, out, err);
+    if (!rc && ebb_value_get_kind(ebb_value_get(*out, "table")) != EBB_VALUE_MAP)
+        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is no captured table: no \"table\" in it", file);
+    if (!rc)
+        rc = add_events(*out, events, now_ms, err);
+    if (!rc)
+        rc = ebb_value_check(*out, file, err);
+    if (rc) {
         ebb_value_free(*out);
         *out = NULL;
-        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is no captured table: no \"table\" in it", file);
     }
-    return rc == -(int)EBB_ECORRUPT ? ebb_err_as(err, EBB_EUSAGE, NULL) : rc;
+    return rc;
 }

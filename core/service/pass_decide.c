@@ -78,7 +78,7 @@ static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options 
     int rc;
 
     if (is_fixture(o->table))
-        return ebb_facts_load(o->table, out, err);
+        return ebb_facts_load(o->table, o->events, now_ms, out, err);
     rc = ebb_table_open(ebb_workspace_site(ws), o->table, &t, err);
     if (rc)
         return rc;
@@ -90,20 +90,19 @@ static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options 
     return rc;
 }
 
-/* A decision that was asked for: trigger manual, or event when events were given. */
-static struct ebb_value *hand_trigger(const struct ebb_value *facts, bool has_events, int64_t now_ms)
+/* A decision that was asked for: trigger manual, or event when events were given; those are the last of the facts. */
+static struct ebb_value *hand_trigger(const struct ebb_value *facts, size_t given, int64_t now_ms)
 {
     struct ebb_value *v = ebb_value_new_map(NULL);
     struct ebb_value *list;
     const struct ebb_value *events = ebb_value_get(facts, "events");
+    size_t count = ebb_value_get_count(events);
 
-    ebb_value_put_str(v, "kind", has_events ? "event" : "manual");
+    ebb_value_put_str(v, "kind", given ? "event" : "manual");
     ebb_value_put_int(v, "scheduled_for", now_ms);
     list = ebb_value_put_list(v, "events");
-    for (size_t i = 0; has_events && i < ebb_value_get_count(events); i++)
-        if (ebb_value_text_of(ebb_value_get_at(events, i), "source") &&
-            !strcmp(ebb_value_text_of(ebb_value_get_at(events, i), "source"), "hand"))
-            ebb_value_add_copy(list, ebb_value_get_at(events, i));
+    for (size_t i = count > given ? count - given : 0; i < count; i++)
+        ebb_value_add_copy(list, ebb_value_get_at(events, i));
     return v;
 }
 
@@ -116,7 +115,7 @@ static void table_name(const struct ebb_value *facts, struct ebb_buf *out)
 }
 
 static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts,
-                  bool has_events, struct ebb_decision **out, struct ebb_err *err)
+                  size_t given, struct ebb_decision **out, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
     const struct ebb_binding *binding = binding_of(ws, policy, facts);
@@ -131,7 +130,7 @@ static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, con
     table_name(facts, &name);
     input.facts = facts;
     input.now_ms = ebb_clock_now(&site->clock);
-    trigger = hand_trigger(facts, has_events, input.now_ms);
+    trigger = hand_trigger(facts, given, input.now_ms);
     input.trigger = trigger;
     input.overrides = binding ? binding->params : NULL;
     input.mode = binding ? (enum ebb_mode)binding->mode : EBB_MODE_OBSERVE;
@@ -165,7 +164,7 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
     if (!rc)
         rc = make_facts(ws, o, policy, ebb_clock_now(&ebb_workspace_site(ws)->clock), &facts, err);
     if (!rc)
-        rc = decide(ws, policy, facts, o->events && o->events->count, out, err);
+        rc = decide(ws, policy, facts, o->events ? o->events->count : 0, out, err);
     ebb_value_free(facts);
     ebb_policy_free(policy);
     return rc;

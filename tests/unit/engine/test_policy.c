@@ -217,6 +217,27 @@ static void test_bad_settings(void **state)
     ebb_policy_free(policy);
 }
 
+/* What is over a limit is the script's error, in whatever order its tables are walked. */
+static void test_too_many_values(void **state)
+{
+    char *source = malloc(65536);
+    size_t n = 0;
+
+    (void)state;
+    n += (size_t)snprintf(source, 65536, "return policy { api = 1, name = \"p\", triggers = {");
+    for (int i = 0; i < 1500; i++)
+        n += (size_t)snprintf(source + n, 65536 - n, "time.calendar { \"02:00\" },");
+    n += (size_t)snprintf(source + n, 65536 - n, "}, decide = function() return skip(all {}) end }");
+    for (int i = 0; i < 20; i++) {
+        struct ebb_policy *policy = NULL;
+        struct ebb_err err;
+
+        assert_int_equal(ebb_policy_load_text("p.lua", source, n, &policy, NULL, &err), -EBB_EPOLICY_SCHEMA);
+        assert_null(policy);
+    }
+    free(source);
+}
+
 static void test_globs(void **state)
 {
     static const struct {
@@ -340,10 +361,18 @@ static void test_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),       cmocka_unit_test(test_quiet_schema), cmocka_unit_test(test_trigger_schema),
-        cmocka_unit_test(test_param_schema), cmocka_unit_test(test_lint),         cmocka_unit_test(test_manifest),
-        cmocka_unit_test(test_settings),     cmocka_unit_test(test_bad_settings), cmocka_unit_test(test_globs),
-        cmocka_unit_test(test_target),       cmocka_unit_test(test_use),
+        cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_quiet_schema),
+        cmocka_unit_test(test_trigger_schema),
+        cmocka_unit_test(test_param_schema),
+        cmocka_unit_test(test_lint),
+        cmocka_unit_test(test_manifest),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_bad_settings),
+        cmocka_unit_test(test_too_many_values),
+        cmocka_unit_test(test_globs),
+        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_use),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

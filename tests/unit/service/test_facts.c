@@ -64,8 +64,9 @@ static void test_identity(void **state)
     close_world(&w);
 }
 
-#define SNAPSHOT(id, seq, at, summary)                                                                                                     \
-    "{\"snapshot-id\":" #id ",\"sequence-number\":" #seq ",\"timestamp-ms\":" #at ",\"manifest-list\":\"m" #id "\",\"summary\":{\"operation\":\"append\"" summary "}}"
+#define SNAPSHOT(id, seq, at, summary)                                                                                 \
+    "{\"snapshot-id\":" #id ",\"sequence-number\":" #seq ",\"timestamp-ms\":" #at ",\"manifest-list\":\"m" #id         \
+    "\",\"summary\":{\"operation\":\"append\"" summary "}}"
 
 static void test_snapshots(void **state)
 {
@@ -75,18 +76,26 @@ static void test_snapshots(void **state)
 
     (void)state;
     start(&w);
-    edit_metadata(&w.tables[0], CURRENT,
-                  "\"current-snapshot-id\":9007199254740993,\"refs\":{\"main\":{\"snapshot-id\":9007199254740993,\"type\":\"branch\"},"
-                  "\"v1\":{\"snapshot-id\":7,\"type\":\"tag\"}},\"snapshots\":["
-                  SNAPSHOT(9007199254740993, 3, 3000, ",\"total-data-files\":\"12\",\"total-files-size\":\"9223372036854775807\",\"total-delete-files\":\"x1\","
-                                                      "\"total-position-deletes\":\"9223372036854775807\",\"total-equality-deletes\":\"1\"") ","
-                  SNAPSHOT(7, 1, 1000, "") "," SNAPSHOT(8, 2, 2000, ",\"ebb.run-id\":\"r-1\"") "]");
+    edit_metadata(
+        &w.tables[0], CURRENT,
+        "\"current-snapshot-id\":9007199254740993,\"refs\":{\"main\":{\"snapshot-id\":9007199254740993,\"type\":"
+        "\"branch\"},"
+        "\"v1\":{\"snapshot-id\":7,\"type\":\"tag\"}},\"snapshots\":[" SNAPSHOT(
+            9007199254740993, 3, 3000,
+            ",\"total-data-files\":\"12\",\"total-files-size\":\"9223372036854775807\",\"total-delete-files\":\"x1\","
+            "\"total-position-deletes\":\"9223372036854775807\",\"total-equality-deletes\":\"1\"") "," SNAPSHOT(7, 1,
+                                                                                                                1000,
+                                                                                                                "") "," SNAPSHOT(8,
+                                                                                                                                 2,
+                                                                                                                                 2000,
+                                                                                                                                 ",\"ebb.run-id\":\"r-1\"") "]");
     facts = facts_of(&w, NULL);
     t = ebb_value_get(facts, "table");
     events = ebb_value_get(facts, "events");
     assert_int_equal(ebb_value_get_count(ebb_value_get(t, "snapshots")), 3); /* oldest first */
     assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), 0), "id", 0), 7);
-    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), 2), "id", 0), 9007199254740993); /* no float could hold it */
+    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), 2), "id", 0),
+                     9007199254740993); /* no float could hold it */
     assert_int_equal(ebb_value_int_of(ebb_value_get(t, "current_snapshot"), "sequence", 0), 3);
     assert_string_equal(ebb_value_text_of(sub(t, "refs", "v1"), "type"), "tag");
     assert_int_equal(ebb_value_int_of(ebb_value_get(t, "stats"), "data_files", 0), 12);
@@ -103,7 +112,8 @@ static void test_snapshots(void **state)
 
 static void test_counters_of_a_hostile_summary(void **state)
 {
-    static const char *const VALUES[] = {"", "-1", " 1", "1 ", "0x10", "1e3", "9223372036854775808", "99999999999999999999999", "+1"};
+    static const char *const VALUES[] = {
+        "", "-1", " 1", "1 ", "0x10", "1e3", "9223372036854775808", "99999999999999999999999", "+1"};
 
     (void)state;
     for (size_t i = 0; i < sizeof VALUES / sizeof VALUES[0]; i++) {
@@ -113,7 +123,8 @@ static void test_counters_of_a_hostile_summary(void **state)
 
         start(&w);
         snprintf(text, sizeof text,
-                 "\"current-snapshot-id\":7,\"snapshots\":[{\"snapshot-id\":7,\"sequence-number\":1,\"timestamp-ms\":1,\"manifest-list\":\"m\","
+                 "\"current-snapshot-id\":7,\"snapshots\":[{\"snapshot-id\":7,\"sequence-number\":1,\"timestamp-ms\":1,"
+                 "\"manifest-list\":\"m\","
                  "\"summary\":{\"operation\":\"append\",\"total-data-files\":\"%s\"}}]",
                  VALUES[i]);
         edit_metadata(&w.tables[0], CURRENT, text);
@@ -129,8 +140,8 @@ static void test_runs_and_the_last_plan(void **state)
 {
     static const struct {
         const char *status, *outcome;
-    } CASES[] = {{"done", "success"}, {"restored", "success"}, {"purged", "success"}, {"observed", "observed"},
-                 {"partial", "partial"}, {"failed", "failed"}, {"interrupted", "running"}, {"started", "running"}};
+    } CASES[] = {{"done", "success"},    {"restored", "success"}, {"purged", "success"},      {"observed", "observed"},
+                 {"partial", "partial"}, {"failed", "failed"},    {"interrupted", "running"}, {"started", "running"}};
     struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "", 0, 0, "", "{}"};
     struct ebb_value *facts;
     const struct ebb_value *runs, *orphans;
@@ -151,7 +162,9 @@ static void test_runs_and_the_last_plan(void **state)
     r.id = "r-other";
     r.policy = "other";
     assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_RUN, &r, &w.err));
-    r = (struct ebb_record){"p-1", "lake.db.a", r.uuid, "", "ready", world_now(&w) - 1000, 0, "", "{\"candidates\":5,\"candidate_bytes\":70}"};
+    r = (struct ebb_record){"p-1", "lake.db.a", r.uuid,
+                            "",    "ready",     world_now(&w) - 1000,
+                            0,     "",          "{\"candidates\":5,\"candidate_bytes\":70}"};
     assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_PLAN, &r, &w.err));
     facts = facts_of(&w, NULL);
     runs = ebb_value_get(facts, "runs");
@@ -180,7 +193,8 @@ static void test_events_by_hand(void **state)
     (void)state;
     start(&w);
     ebb_strs_init(&events);
-    assert_ok(&w, ebb_strs_add(&events, "commit.failed files=212 ok=true big=99999999999999999999 text=a=b empty= id=5", &w.err));
+    assert_ok(&w, ebb_strs_add(&events, "commit.failed files=212 ok=true big=99999999999999999999 text=a=b empty= id=5",
+                               &w.err));
     facts = facts_of(&w, &events);
     assert_int_equal(ebb_value_get_count(ebb_value_get(facts, "events")), 1);
     e = ebb_value_get_at(ebb_value_get(facts, "events"), 0);
@@ -223,14 +237,20 @@ static void test_a_long_history(void **state)
     path_of(&w.tables[0], "metadata/v1.metadata.json", path);
     f = fopen(path, "w");
     fprintf(f,
-            "{\"format-version\":2,\"table-uuid\":\"u\",\"location\":\"%s\",\"last-sequence-number\":%zu,\"last-updated-ms\":1,\"last-column-id\":1,"
-            "\"current-schema-id\":0,\"schemas\":[{\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"a\",\"required\":false,"
-            "\"type\":\"int\"}]}],\"default-spec-id\":0,\"partition-specs\":[{\"spec-id\":0,\"fields\":[]}],\"last-partition-id\":999,"
-            "\"default-sort-order-id\":0,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],\"properties\":{},\"current-snapshot-id\":%zu,"
+            "{\"format-version\":2,\"table-uuid\":\"u\",\"location\":\"%s\",\"last-sequence-number\":%zu,\"last-"
+            "updated-ms\":1,\"last-column-id\":1,"
+            "\"current-schema-id\":0,\"schemas\":[{\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":"
+            "\"a\",\"required\":false,"
+            "\"type\":\"int\"}]}],\"default-spec-id\":0,\"partition-specs\":[{\"spec-id\":0,\"fields\":[]}],\"last-"
+            "partition-id\":999,"
+            "\"default-sort-order-id\":0,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],\"properties\":{},\"current-"
+            "snapshot-id\":%zu,"
             "\"snapshots\":[",
             w.tables[0].uri, count, count);
     for (size_t i = 1; i <= count; i++) {
-        fprintf(f, "%s{\"snapshot-id\":%zu,\"sequence-number\":%zu,\"timestamp-ms\":%zu,\"manifest-list\":\"m\",\"summary\":{\"operation\":\"append\"",
+        fprintf(f,
+                "%s{\"snapshot-id\":%zu,\"sequence-number\":%zu,\"timestamp-ms\":%zu,\"manifest-list\":\"m\","
+                "\"summary\":{\"operation\":\"append\"",
                 i > 1 ? "," : "", i, i, i * 1000);
         for (int k = 0; k < 35; k++)
             fprintf(f, ",\"key-%d\":\"value\"", k);
@@ -242,13 +262,16 @@ static void test_a_long_history(void **state)
     getrusage(RUSAGE_SELF, &before);
     facts = facts_of(&w, NULL);
     getrusage(RUSAGE_SELF, &after);
-    seconds = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) + (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
+    seconds = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+              (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
     t = ebb_value_get(facts, "table");
     assert_int_equal(ebb_value_int_of(ebb_value_get(t, "stats"), "snapshots", 0), count);
     assert_int_equal(ebb_value_get_count(ebb_value_get(t, "snapshots")), EBB_FACTS_SNAPSHOTS_MAX);
     assert_int_equal(ebb_value_get_count(ebb_value_get(facts, "events")), EBB_FACTS_COMMITS_MAX);
-    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), EBB_FACTS_SNAPSHOTS_MAX - 1), "id", 0), count);
-    assert_non_null(ebb_value_get(ebb_value_get_at(ebb_value_get(t, "snapshots"), EBB_FACTS_SNAPSHOTS_MAX - 1), "summary"));
+    assert_int_equal(
+        ebb_value_int_of(ebb_value_get_at(ebb_value_get(t, "snapshots"), EBB_FACTS_SNAPSHOTS_MAX - 1), "id", 0), count);
+    assert_non_null(
+        ebb_value_get(ebb_value_get_at(ebb_value_get(t, "snapshots"), EBB_FACTS_SNAPSHOTS_MAX - 1), "summary"));
     assert_null(ebb_value_get(ebb_value_get_at(ebb_value_get(t, "snapshots"), 0), "summary"));
     assert_true(seconds < 20); /* far less without sanitizers; it must only not be quadratic */
     ebb_value_free(facts);
@@ -257,8 +280,10 @@ static void test_a_long_history(void **state)
 
 static void test_captured(void **state)
 {
-    static const char *const BAD[] = {"", "5", "{}", "[]", "{\"table\":", "{\"tabel\":{}}", "{\"table\":null}"};
+    static const char *const BAD[] = {
+        "", "5", "{}", "[]", "{\"table\":", "{\"tabel\":{}}", "{\"table\":null}", "{\"table\":5}"};
     struct ebb_value *v = NULL;
+    struct ebb_strs events;
     struct world w;
     char path[512];
 
@@ -266,22 +291,30 @@ static void test_captured(void **state)
     start(&w);
     world_path(&w, "f.json", path);
     world_put(&w, "f.json", "{\"table\":{\"name\":\"x\"}}");
-    assert_ok(&w, ebb_facts_load(path, &v, &w.err));
+    assert_ok(&w, ebb_facts_load(path, NULL, 0, &v, &w.err));
     assert_string_equal(ebb_value_text_of(ebb_value_get(v, "table"), "name"), "x");
     ebb_value_free(v);
+    world_put(&w, "f.json", "{\"table\":{},\"events\":[{\"id\":\"old\"}]}");
+    ebb_strs_init(&events);
+    assert_ok(&w, ebb_strs_add(&events, "x a=1", &w.err));
+    assert_ok(&w, ebb_facts_load(path, &events, 70, &v, &w.err));
+    assert_int_equal(ebb_value_get_count(ebb_value_get(v, "events")), 2);
+    assert_int_equal(ebb_value_int_of(ebb_value_get_at(ebb_value_get(v, "events"), 1), "at", 0), 70);
+    ebb_value_free(v);
+    ebb_strs_fini(&events);
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         world_put(&w, "f.json", BAD[i]);
         v = NULL;
-        if (ebb_facts_load(path, &v, &w.err) != -EBB_EUSAGE)
+        if (ebb_facts_load(path, NULL, 0, &v, &w.err) != -EBB_EUSAGE)
             fail_msg("'%s': %s", BAD[i], w.err.message);
         assert_null(v);
     }
-    assert_int_not_equal(ebb_facts_load("/nowhere.json", &v, &w.err), 0);
-    assert_int_not_equal(ebb_facts_load("/dev/zero", &v, &w.err), 0);
-    assert_int_not_equal(ebb_facts_load(w.top, &v, &w.err), 0);
+    assert_int_not_equal(ebb_facts_load("/nowhere.json", NULL, 0, &v, &w.err), 0);
+    assert_int_not_equal(ebb_facts_load("/dev/zero", NULL, 0, &v, &w.err), 0);
+    assert_int_not_equal(ebb_facts_load(w.top, NULL, 0, &v, &w.err), 0);
     world_path(&w, "fifo.json", path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_not_equal(ebb_facts_load(path, &v, &w.err), 0);
+    assert_int_not_equal(ebb_facts_load(path, NULL, 0, &v, &w.err), 0);
     close_world(&w);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface: each function, what it gives back and what it says when it fails; clock, log and interruption of the host.
+ * The public interface: each function, what it gives back and what it says when it fails; clock, log and interruption
+ * of the host.
  */
 #include <math.h>
 
@@ -155,7 +156,8 @@ static void test_errors(void **state)
         assert_int_equal(ebb_host_plan(host, "lake.db.a", NULL, SHARES[i], &text, &err), -EBB_EUSAGE);
         assert_null(text);
     }
-    assert_int_equal(ebb_host_plan(host, "lake.db.a\x1b[31m\n", NULL, 0, &text, NULL), -EBB_ETABLE_NOT_FOUND); /* err may be NULL */
+    assert_int_equal(ebb_host_plan(host, "lake.db.a\x1b[31m\n", NULL, 0, &text, NULL),
+                     -EBB_ETABLE_NOT_FOUND); /* err may be NULL */
     assert_int_equal(ebb_host_plan(host, "lake.db.a\x1b[31m\n", NULL, 0, &text, &err), -EBB_ETABLE_NOT_FOUND);
     for (const char *p = err.message; *p; p++)
         assert_false((unsigned char)*p < 32);
@@ -218,7 +220,8 @@ static void test_opening(void **state)
     assert_int_equal(ebb_host_open(&o, &host, &err), -EBB_EUSAGE);
     o.map_count = 1;
     assert_int_equal(ebb_host_open(&o, &host, &err), 0);
-    assert_int_equal(ebb_host_plan(host, w.tables[0].location, NULL, 0, &plan, &err), 0); /* a table by path needs no configuration */
+    assert_int_equal(ebb_host_plan(host, w.tables[0].location, NULL, 0, &plan, &err),
+                     0); /* a table by path needs no configuration */
     assert_non_null(strstr(plan, "\"candidates\":1"));
     ebb_host_free_text(plan);
     assert_int_equal(ebb_host_run(host, false, NULL, NULL, &err), -EBB_ECONFIG);
@@ -237,10 +240,14 @@ static void test_policies(void **state)
     char *manifest = NULL, *record = NULL, other[512];
 
     (void)state;
-    host = start(&w, NULL, "return { catalogs = { lake = { type = 'directory', path = './wh' } }, bind = { { policy = 'other', tables = { '**' } } } }");
-    assert_int_equal(ebb_host_decide(host, "other", "lake.db.a", &record, &err), -EBB_ECONFIG); /* no folder of policies */
+    host = start(&w, NULL,
+                 "return { catalogs = { lake = { type = 'directory', path = './wh' } }, bind = { { policy = 'other', "
+                 "tables = { '**' } } } }");
+    assert_int_equal(ebb_host_decide(host, "other", "lake.db.a", &record, &err),
+                     -EBB_ECONFIG); /* no folder of policies */
     world_put(&w, "more/other.lua",
-              "return policy { api = 1, name = 'other', triggers = { time.calendar { '02:00' } }, decide = function() return skip(all {}) end }");
+              "return policy { api = 1, name = 'other', triggers = { time.calendar { '02:00' } }, decide = function() "
+              "return skip(all {}) end }");
     world_path(&w, "more", other);
     assert_int_equal(ebb_host_load_policies(host, other, &manifest, &err), 0);
     assert_true(manifest[0] == '[' && strstr(manifest, "\"name\":\"other\""));
@@ -270,7 +277,8 @@ static void test_a_policy_that_goes_wrong_leaves_its_record(void **state)
 
     (void)state;
     host = start(&w, NULL, ENFORCE);
-    world_put(&w, "policies/sweep.lua", "return policy { api = 1, name = 'sweep', decide = function() while true do end end }");
+    world_put(&w, "policies/sweep.lua",
+              "return policy { api = 1, name = 'sweep', decide = function() while true do end end }");
     assert_int_equal(ebb_host_decide(host, "sweep", "lake.db.a", &record, &err), -EBB_EPOLICY_GAS);
     assert_int_equal(err.exit_status, 4);
     assert_non_null(strstr(record, "\"verdict\":\"error\""));

@@ -21,7 +21,8 @@ static int64_t instant(const char *text)
 
 static void test_all_arguments(void **state)
 {
-    struct ebb_job_args a = {"lake", "prod.eu.events", "2026-06-01 10:00:00", "s3://b/t/data", "true", "{\"spark.a\":\"1\"}", "spark"};
+    struct ebb_job_args a = {
+        "lake", "prod.eu.events", "2026-06-01 10:00:00", "s3://b/t/data", "true", "{\"spark.a\":\"1\"}", "spark"};
     struct ebb_job job;
     struct ebb_err err;
 
@@ -106,11 +107,19 @@ static const struct {
     {{.catalog = "c", .table = "s.t", .older_than = "2026-06-10 12:00:01"}, EBB_ECUTOFF_FUTURE, "lies in the future"},
     {{.catalog = "c", .table = "s.t", .older_than = "9999-01-01 00:00:00"}, EBB_ECUTOFF_FUTURE, "lies in the future"},
     {{.catalog = "c", .table = "s.t", .spark_conf = "{"}, EBB_EUSAGE, "--spark-conf"},
-    {{.catalog = "c", .table = "s.t", .spark_conf = "[]", .engine = "spark"}, EBB_EUSAGE, "--spark-conf: a JSON object"},
-    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":1}", .engine = "spark"}, EBB_EUSAGE, "--spark-conf: a: text is wanted"},
-    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\",\"a\":\"2\"}", .engine = "spark"}, EBB_EUSAGE, "--spark-conf"},
+    {{.catalog = "c", .table = "s.t", .spark_conf = "[]", .engine = "spark"},
+     EBB_EUSAGE,
+     "--spark-conf: a JSON object"},
+    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":1}", .engine = "spark"},
+     EBB_EUSAGE,
+     "--spark-conf: a: text is wanted"},
+    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\",\"a\":\"2\"}", .engine = "spark"},
+     EBB_EUSAGE,
+     "--spark-conf"},
     {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\"}"}, EBB_EUNSUPPORTED, "only --engine spark"},
-    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\"}", .engine = "trino"}, EBB_EUNSUPPORTED, "only --engine spark"},
+    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\"}", .engine = "trino"},
+     EBB_EUNSUPPORTED,
+     "only --engine spark"},
 };
 
 static void test_bad_arguments(void **state)
@@ -197,27 +206,36 @@ static void test_a_job_is_checked_like_any_plan(void **state)
     start(&w);
     ebb_buf_init(&recent, 64);
     ebb_time_iso(&recent, world_now(&w) - 2 * HOUR_MS);
-    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .older_than = ebb_buf_cstr(&recent)}, NULL, &r),
+    assert_error(&w,
+                 run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .older_than = ebb_buf_cstr(&recent)},
+                     NULL, &r),
                  ECUTOFF_FLOOR);
     ebb_job_result_fini(&r);
-    assert_ok(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.low", .older_than = ebb_buf_cstr(&recent)}, NULL, &r));
+    assert_ok(&w,
+              run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.low", .older_than = ebb_buf_cstr(&recent)},
+                  NULL, &r));
     assert_int_equal(r.apply.moved, 2); /* the young file is an hour old */
     ebb_job_result_fini(&r);
-    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .older_than = ebb_buf_cstr(&recent)}, NULL, &r),
+    assert_error(&w,
+                 run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .older_than = ebb_buf_cstr(&recent)},
+                     NULL, &r),
                  ECUTOFF_FLOOR); /* what one job was allowed is not left behind for the next */
     ebb_job_result_fini(&r);
     world_path(&w, "wh", outside);
-    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .location = outside}, NULL, &r), EOUTSIDE);
+    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .location = outside}, NULL, &r),
+                 EOUTSIDE);
     ebb_job_result_fini(&r);
     assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "other", .table = "db.a"}, NULL, &r), ECATALOG_UNKNOWN);
     ebb_job_result_fini(&r);
-    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = w.tables[0].location, .table = "db.a"}, NULL, &r), ECATALOG_UNKNOWN);
+    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = w.tables[0].location, .table = "db.a"}, NULL, &r),
+                 ECATALOG_UNKNOWN);
     ebb_job_result_fini(&r);
     assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db/../wh.a"}, NULL, &r), EUSAGE);
     ebb_job_result_fini(&r);
     assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.none"}, NULL, &r), ETABLE_NOT_FOUND);
     ebb_job_result_fini(&r);
-    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .engine = "spark"}, NULL, &r), EUNSUPPORTED);
+    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .engine = "spark"}, NULL, &r),
+                 EUNSUPPORTED);
     ebb_job_result_fini(&r);
     memset(&origin, 0, sizeof origin);
     origin.fuses.max_files = 1;
@@ -251,14 +269,19 @@ static void test_spark_statement(void **state)
 
     (void)state;
     start(&w);
-    assert_ok(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", "2026-01-07 12:00:00", NULL, "true", NULL, "spark"}, &out));
+    assert_ok(&w,
+              sql(&w, (struct ebb_job_args){"lake", "db.a", "2026-01-07 12:00:00", NULL, "true", NULL, "spark"}, &out));
     assert_string_equal(ebb_buf_cstr(&out), "CALL `lake`.system.remove_orphan_files(table => '`lake`.`db`.`a`', "
                                             "older_than => TIMESTAMP '2026-01-07 12:00:00Z', dry_run => true)");
     ebb_buf_fini(&out);
     /* a catalog that only Spark knows; names that need quotes */
-    assert_ok(&w, sql(&w, (struct ebb_job_args){"spark_catalog", "db-1.t`2'", "2026-01-07 12:00:00", NULL, NULL, NULL, "spark"}, &out));
-    assert_string_equal(ebb_buf_cstr(&out), "CALL `spark_catalog`.system.remove_orphan_files(table => '`spark_catalog`.`db-1`.`t``2\\'`', "
-                                            "older_than => TIMESTAMP '2026-01-07 12:00:00Z', dry_run => false)");
+    assert_ok(&w,
+              sql(&w,
+                  (struct ebb_job_args){"spark_catalog", "db-1.t`2'", "2026-01-07 12:00:00", NULL, NULL, NULL, "spark"},
+                  &out));
+    assert_string_equal(ebb_buf_cstr(&out),
+                        "CALL `spark_catalog`.system.remove_orphan_files(table => '`spark_catalog`.`db-1`.`t``2\\'`', "
+                        "older_than => TIMESTAMP '2026-01-07 12:00:00Z', dry_run => false)");
     ebb_buf_fini(&out);
     close_world(&w);
 }
@@ -273,7 +296,9 @@ static void test_statements_are_refused(void **state)
     start(&w);
     ebb_buf_init(&recent, 64);
     ebb_time_iso(&recent, world_now(&w) - DAY_MS + 60000);
-    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.low", ebb_buf_cstr(&recent), NULL, NULL, NULL, "spark"}, &out), ECUTOFF_FLOOR);
+    assert_error(
+        &w, sql(&w, (struct ebb_job_args){"lake", "db.low", ebb_buf_cstr(&recent), NULL, NULL, NULL, "spark"}, &out),
+        ECUTOFF_FLOOR);
     ebb_buf_fini(&out);
     snprintf(place, sizeof place, "%s/data", w.tables[0].location);
     assert_ok(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, place, NULL, NULL, "spark"}, &out));
@@ -283,22 +308,29 @@ static void test_statements_are_refused(void **state)
         static const char *const OUTSIDE[] = {"/../low", "b", "/data/../../low", "/data/../data"};
 
         snprintf(place, sizeof place, "%s%s", w.tables[0].location, OUTSIDE[i]);
-        assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, place, NULL, NULL, "spark"}, &out), EOUTSIDE);
+        assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, place, NULL, NULL, "spark"}, &out),
+                     EOUTSIDE);
         ebb_buf_fini(&out);
     }
-    assert_error(&w, sql(&w, (struct ebb_job_args){"nobody", "db.a", NULL, "s3://x", NULL, NULL, "spark"}, &out), ECATALOG_UNKNOWN);
+    assert_error(&w, sql(&w, (struct ebb_job_args){"nobody", "db.a", NULL, "s3://x", NULL, NULL, "spark"}, &out),
+                 ECATALOG_UNKNOWN);
     ebb_buf_fini(&out);
-    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.none", NULL, NULL, NULL, NULL, "spark"}, &out), ETABLE_NOT_FOUND);
+    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.none", NULL, NULL, NULL, NULL, "spark"}, &out),
+                 ETABLE_NOT_FOUND);
     ebb_buf_fini(&out);
-    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, "true", NULL, "trino"}, &out), EUNSUPPORTED);
+    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, "true", NULL, "trino"}, &out),
+                 EUNSUPPORTED);
     ebb_buf_fini(&out);
     snprintf(place, sizeof place, "%s/data", w.tables[0].location);
-    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, place, NULL, NULL, "trino"}, &out), EUNSUPPORTED);
+    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, place, NULL, NULL, "trino"}, &out),
+                 EUNSUPPORTED);
     ebb_buf_fini(&out);
     edit_metadata(&w.tables[0], "\"properties\":{}", "\"properties\":{\"gc.enabled\":\"FALSE\"}");
-    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, NULL, NULL, "spark"}, &out), EGC_DISABLED);
+    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, NULL, NULL, "spark"}, &out),
+                 EGC_DISABLED);
     ebb_buf_fini(&out);
-    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, NULL, NULL, "trino"}, &out), EGC_DISABLED);
+    assert_error(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, NULL, NULL, "trino"}, &out),
+                 EGC_DISABLED);
     ebb_buf_fini(&out);
     ebb_buf_fini(&recent);
     close_world(&w);
@@ -312,7 +344,8 @@ static void test_trino_statement(void **state)
     (void)state;
     start(&w);
     assert_ok(&w, sql(&w, (struct ebb_job_args){"lake", "db.a", NULL, NULL, NULL, NULL, "trino"}, &out));
-    assert_string_equal(ebb_buf_cstr(&out), "ALTER TABLE \"lake\".\"db\".\"a\" EXECUTE remove_orphan_files(retention_threshold => '3d')");
+    assert_string_equal(ebb_buf_cstr(&out),
+                        "ALTER TABLE \"lake\".\"db\".\"a\" EXECUTE remove_orphan_files(retention_threshold => '3d')");
     ebb_buf_fini(&out);
     close_world(&w);
 }
