@@ -93,7 +93,8 @@ static int claim(struct ebb__run *run, const struct ebb_plan_file *plan, struct 
 }
 
 /* All that must hold before anything is changed. Only the lock file and a clock probe are written here. */
-static int check_all(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_err *err)
+static int check_all(struct ebb__run *run, struct ebb_plan_file *plan, const struct ebb_apply_options *options,
+                     struct ebb_err *err)
 {
     int rc;
 
@@ -106,6 +107,8 @@ static int check_all(struct ebb__run *run, struct ebb_plan_file *plan, struct eb
         rc = ebb__run_protect(run, err);
     if (!rc)
         rc = ebb__apply_check_files(run, plan, err);
+    if (!rc)
+        rc = ebb__apply_check_missing(run, &options->overrides, err);
     if (!rc)
         rc = ebb__run_open_place(run, err);
     return rc ? rc : ebb__run_lock(run, err);
@@ -124,12 +127,12 @@ static int begin(struct ebb__run *run, const struct ebb_plan_file *plan, struct 
     return rc;
 }
 
-static int apply_files(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_apply_result *out,
-                       struct ebb_err *err)
+static int apply_files(struct ebb__run *run, struct ebb_plan_file *plan, const struct ebb_apply_options *options,
+                       struct ebb_apply_result *out, struct ebb_err *err)
 {
     int rc;
 
-    rc = check_all(run, plan, err);
+    rc = check_all(run, plan, options, err);
     if (!rc)
         rc = claim(run, plan, err);
     if (rc)
@@ -171,7 +174,7 @@ int ebb_apply(const struct ebb_site *site, const char *plan_name, const struct e
     if (!rc && strcmp(ebb_plan_file_summary(plan)->status, "empty") == 0)
         rc = apply_nothing(&run, out, err);
     else if (!rc)
-        rc = apply_files(&run, plan, out, err);
+        rc = apply_files(&run, plan, options, out, err);
     ebb__run_fini(&run);
     ebb_plan_file_close(plan);
     return rc;

@@ -10,7 +10,7 @@
 #define DEFAULT_MAX_AGE_MS ((int64_t)7 * 24 * 3600 * 1000)
 #define FUTURE_TOLERANCE_MS ((int64_t)5 * 60 * 1000)
 
-static const char *const FUSES[] = {"max_files", "max_bytes", "max_share", "zero_overlap"};
+static const char *const FUSES[] = {"max_files", "max_bytes", "max_share", "zero_overlap", "missing_files"};
 
 static int check_overrides(const struct ebb_strs *overrides, struct ebb_err *err)
 {
@@ -23,7 +23,7 @@ static int check_overrides(const struct ebb_strs *overrides, struct ebb_err *err
                 break;
         if (j == sizeof FUSES / sizeof FUSES[0]) {
             rc = ebb_err_set(err, EBB_EUSAGE, "override \"%s\": no such fuse", overrides->items[i]);
-            ebb_err_hint(err, "fuses are max_files, max_bytes, max_share, zero_overlap");
+            ebb_err_hint(err, "fuses are max_files, max_bytes, max_share, zero_overlap, missing_files");
             return rc;
         }
     }

@@ -17,6 +17,7 @@ static void make_stopped(struct table_fixture *f, char run[40])
     put_file(f, "data/a.parquet");
     make_plan(f);
     f->site.cancelled = &cancelled;
+    options.verify = EBB_VERIFY_NONE; /* looking at all files would notice the wish to stop before the run begins */
     assert_error(f, ebb_apply(&f->site, f->plan, &options, &r, &f->err), ECANCELLED);
     f->site.cancelled = NULL;
     snprintf(run, 40, "%s", r.run);
