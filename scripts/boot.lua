@@ -8,6 +8,7 @@ local strategies = {}
 for _, name in ipairs { "iceberg_orphan_file_removal" } do
   local strategy = import("strategies." .. name)
   strategies[strategy.type] = strategy
+  import("adapters." .. strategy.adapter) -- what is missing shows now, not when a job is due
 end
 
 -- The strategy that turns an action of a policy into a job.

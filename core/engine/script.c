@@ -92,6 +92,19 @@ static void open_libraries(lua_State *L)
     }
 }
 
+static void check_boot(lua_State *L)
+{
+    static const char *const CALLS[] = {"chain", "validate", "evaluate"};
+
+    if (lua_type(L, -1) != LUA_TTABLE)
+        luaL_error(L, "boot.lua: does not return a table");
+    for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++) {
+        if (lua_getfield(L, -1, CALLS[i]) != LUA_TFUNCTION)
+            luaL_error(L, "boot.lua: has no function %s", CALLS[i]);
+        lua_pop(L, 1);
+    }
+}
+
 static int boot(lua_State *L)
 {
     struct ebb_engine *engine = lua_touserdata(L, 1);
@@ -100,6 +113,7 @@ static int boot(lua_State *L)
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &MODULES_KEY);
     push_module(L, engine, "boot");
+    check_boot(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &BOOT_KEY);
     return 0;
 }
