@@ -298,12 +298,13 @@ static void test_gc_disabled_meanwhile_is_refused(void **state)
 
 /* Write the plan anew with its text changed by a sed script, and a right hash. An id of its own makes it a plan that the
  * store does not know: under a known id other content is refused at once. */
-static void forge(struct table_fixture *f, const char *script)
+static void forge_as(struct table_fixture *f, const char *script, bool keeps_id)
 {
     static int count;
-    char command[8192], id_script[128];
+    char command[8192], id_script[128] = "";
 
-    snprintf(id_script, sizeof id_script, "1s/\"id\":\"p-[^\"]*\"/\"id\":\"p-01F0RGED0000000000000%05d\"/", ++count);
+    if (!keeps_id)
+        snprintf(id_script, sizeof id_script, "1s/\"id\":\"p-[^\"]*\"/\"id\":\"p-01F0RGED0000000000000%05d\"/", ++count);
     snprintf(command, sizeof command,
              "cd %s && head -n -1 '%s' | sed -E -e '%s' -e '%s' > body && sum=$(sha256sum < body | cut -c1-64) && "
              "tail -n 1 '%s' | sed -E 's/\"sha256\":\"[0-9a-f]+\"/\"sha256\":\"'$sum'\"/' > tail && "
@@ -311,6 +312,11 @@ static void forge(struct table_fixture *f, const char *script)
              f->top, f->plan_path, script, id_script, f->plan_path);
     assert_int_equal(system(command), 0);
     snprintf(f->plan_path, sizeof f->plan_path, "%s/forged.plan", f->top);
+}
+
+static void forge(struct table_fixture *f, const char *script)
+{
+    forge_as(f, script, false);
 }
 
 static int apply_file(struct table_fixture *f)
@@ -511,9 +517,23 @@ static void test_another_content_under_a_known_id_is_refused(void **state)
     make_plan(f);
     assert_ok(f, ebb_apply(&f->site, f->plan, &options, &r, &f->err));
     ebb_apply_result_fini(&r);
-    forge(f, "s#a.parquet#b.parquet#");
+    forge_as(f, "s#a.parquet#b.parquet#", true);
     put_file(f, "data/b.parquet");
     assert_int_not_equal(apply_file(f), 0);
+    assert_true(has_file(f, "data/b.parquet"));
+}
+
+/* Also before it was ever applied. */
+static void test_another_content_of_a_fresh_plan_is_refused(void **state)
+{
+    struct table_fixture *f = *state;
+
+    put_file(f, "data/a.parquet");
+    put_file(f, "data/b.parquet");
+    make_plan(f);
+    forge_as(f, "s#/data/a.parquet#/data/c.parquet#", true);
+    assert_error(f, apply_file(f), EPLAN);
+    assert_true(has_file(f, "data/a.parquet"));
     assert_true(has_file(f, "data/b.parquet"));
 }
 
@@ -852,6 +872,7 @@ int main(void)
         TEST(test_a_blown_fuse_holds),
         TEST(test_a_plan_from_a_listing_is_refused),
         TEST(test_another_content_under_a_known_id_is_refused),
+        TEST(test_another_content_of_a_fresh_plan_is_refused),
         TEST(test_a_quarantine_elsewhere),
         TEST(test_a_quarantine_in_or_around_the_table_is_refused),
         TEST(test_the_quarantine_is_never_followed_through_a_link),
