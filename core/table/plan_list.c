@@ -125,13 +125,13 @@ int ebb__plan_consider(struct ebb_planning *p, struct ebb_listed *f, struct ebb_
     return rc;
 }
 
-/* Metadata files and hints are named by the place where the table was found: only the rest tells whether names and
- * place fit. */
-static void count_reachable(struct ebb_planning *p, struct ebb_str name)
+/* What lies in `metadata` is named by the place where the table was found: only the rest tells whether names and place
+ * fit. */
+static void count_reachable(struct ebb_planning *p, struct ebb_str dir, struct ebb_str name)
 {
     p->summary.reachable_listed++;
-    if (!has_suffix(name, ".metadata.json") && !has_suffix(name, ".metadata.json.gz") &&
-        !has_suffix(name, "version-hint.text"))
+    if (!ebb_str_is_equal(dir, EBB_STR("metadata")) && !has_suffix(name, ".metadata.json") &&
+        !has_suffix(name, ".metadata.json.gz") && !has_suffix(name, "version-hint.text"))
         p->fitting++;
 }
 
@@ -222,7 +222,7 @@ static int on_file(struct walk *w, const struct ebb_walk_entry *e, struct ebb_er
     if (rc)
         return rc;
     if (verdict == EBB_JUDGED_REACHABLE) {
-        count_reachable(p, e->name);
+        count_reachable(p, e->dir, e->name);
         return 0;
     }
     rc = ebb_buf_check(&w->uri, "a listed name", err);
@@ -323,11 +323,11 @@ static int judge_row(struct rows *r, const struct ebb_inventory_row *row, struct
     rc = ebb_protect_judge_normal(p->protect, at, &verdict, err);
     if (rc)
         return rc;
+    split_rel(rel, &f);
     if (verdict == EBB_JUDGED_REACHABLE) {
-        count_reachable(p, rel);
+        count_reachable(p, f.dir, f.name);
         return 0;
     }
-    split_rel(rel, &f);
     if (row->path.p[row->path.n - 1] == '/')
         f.name.n = 0; /* a marker of an empty folder */
     if (row->mtime_ms > 0 && row->mtime_ms < INT64_MAX / 1000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fuse zero_overlap: nothing that was listed but metadata files is reachable though the table has files. Either the
+ * The fuse zero_overlap: nothing that was listed but metadata is reachable though the table has files. Either the
  * table keeps all its files elsewhere, which can be seen there, or the names in its metadata do not fit the place.
  */
 #include "table/plan_priv.h"
@@ -21,7 +21,7 @@ static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str name, st
     struct ebb_stat st;
     int rc;
 
-    if (kind == EBB_REACH_METADATA || kind == EBB_REACH_STATISTICS)
+    if (kind != EBB_REACH_DATA && kind != EBB_REACH_DELETES)
         return 0;
     ebb_buf_reset(&o->uri);
     ebb_buf_add_str(&o->uri, name);

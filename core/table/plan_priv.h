@@ -32,7 +32,7 @@ struct ebb_planning {
     struct ebb_strs flink_folders; /* where uncommitted manifests may lie */
     struct ebb_seen links;         /* relative names of symbolic links seen */
     int64_t now_ms, cutoff_ms;
-    int64_t fitting; /* listed and reachable, without metadata files and hints */
+    int64_t fitting; /* listed and reachable, without what lies in `metadata` */
     int64_t skew_ms; /* how far the newest file lies in the future, beyond tolerance */
     char *older_than;
     char id[40];

@@ -1051,6 +1051,16 @@ class Places(World):
         self.assertEqual(len(names), count)
         self.assertEqual(summary["candidates"], count)
 
+    def test_nothing_fits(self):
+        """Nothing listed is reachable though the table has files: names and place do not fit; the plan is held."""
+        t = Table(self, "wh/t", location="s3://b/wh/t")
+        t.file("data/a.parquet")
+        t.snapshot(["s3://b/other/t/data/a.parquet"])
+        t.snapshots[0]["manifest-list"] = t.snapshots[0]["manifest-list"].replace("file:" + t.folder, t.location)
+        t.commit()
+        _, summary = self.check_plan(t, ["s3://b/wh/t/data/a.parquet"], "--map", "s3://b/wh=" + self.path("wh"), "--read-also", "file:" + t.folder, status=2)
+        self.assertEqual(summary["held_by"], ["zero_overlap"])
+
     def test_layout(self):
         """LY1, LY2: only the location is swept; metadata below data is kept."""
         t = Table(self, "wh/t", pointer="aaaa", properties={"write.data.path": "file:" + self.path("wh/d"), "write.metadata.path": "file:" + self.path("wh/t/data/meta")})

@@ -209,6 +209,26 @@ static void test_unloadable(void **state)
     ebb_catalog_free(list[0]);
 }
 
+/* A folder of a neighbour is a link into our location. */
+static void test_a_link_in_a_neighbour(void **state)
+{
+    struct table_fixture *f = *state;
+    struct ebb_catalog *list[1];
+    char location[256], name[256], path[256], target[256];
+
+    add_catalog(f, list);
+    snprintf(location, sizeof location, "file:%s/wh/ns/n", f->top);
+    snprintf(name, sizeof name, "%s/deep/f.parquet", location);
+    other_table(f, "wh/ns/n", UUID_B, location, "");
+    assert_ok(f, try_protect(f, NULL));
+    snprintf(path, sizeof path, "%s/wh/ns/n/deep", f->top);
+    snprintf(target, sizeof target, "%s/data", f->location);
+    assert_int_equal(symlink(target, path), 0);
+    other_table(f, "wh/ns/n", UUID_B, location, name);
+    assert_error(f, try_protect(f, NULL), EFOREIGN_TABLE);
+    ebb_catalog_free(list[0]);
+}
+
 /* What was remembered of a neighbour between plans is compared with the places of today. */
 static void test_remembered_neighbours(void **state)
 {
@@ -244,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_exclude, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_with, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_unloadable, table_setup, table_teardown),
+        cmocka_unit_test_setup_teardown(test_a_link_in_a_neighbour, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_remembered_neighbours, table_setup, table_teardown),
     };
 

@@ -127,7 +127,7 @@ static const char *snapshot(struct table_fixture *f, int id, const char *list, c
 
 struct names {
     struct table_fixture *f;
-    char text[8192]; /* "kind:name " of each, without the location */
+    char text[8192]; /* "kind:name " of each, without the location; "kind:!name " of one elsewhere */
     size_t count;
 };
 
@@ -139,7 +139,7 @@ static int take_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, 
 
     (void)err;
     n->count++;
-    snprintf(n->text + strlen(n->text), sizeof n->text - strlen(n->text), "%d:%.*s ", (int)kind,
+    snprintf(n->text + strlen(n->text), sizeof n->text - strlen(n->text), "%d:%s%.*s ", (int)kind, inside ? "" : "!",
              (int)(inside ? path.n - root - 1 : path.n), inside ? path.p + root + 1 : path.p);
     return 0;
 }
@@ -189,7 +189,7 @@ static void test_every_kind(void **state)
     assert_named(&n, "2:metadata/d.avro ");
     assert_named(&n, "2:metadata/e.avro ");
     assert_named(&n, "3:data/a.parquet "); /* a relative name is below the location */
-    assert_named(&n, "3:s3://b/x/b.parquet ");
+    assert_named(&n, "3:!s3://b/x/b.parquet ");
     assert_named(&n, "4:data/dv.puffin ");
     assert_named(&n, "4:data/eq.parquet ");
     assert_named(&n, "5:s.stats ");
