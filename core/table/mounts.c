@@ -115,13 +115,15 @@ int ebb__mounts_read(struct ebb_mounts *m, struct ebb_err *err)
     struct ebb_buf text;
     int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     ssize_t got = 1;
-    int rc;
+    int rc = 0;
 
     memset(m, 0, sizeof *m);
     ebb_buf_init(&text, MOUNTINFO_MAX);
-    while (fd >= 0 && got > 0) {
+    while (fd >= 0 && !rc && got > 0) {
         char *to = ebb_buf_reserve(&text, 65536);
 
+        if (!to)
+            rc = ebb_err_nomem(err);
         got = to ? read(fd, to, 65536) : 0;
         if (got > 0)
             text.len += (size_t)got;
@@ -130,7 +132,8 @@ int ebb__mounts_read(struct ebb_mounts *m, struct ebb_err *err)
     }
     if (fd >= 0)
         close(fd);
-    rc = ebb__mounts_parse(m, ebb_buf_str(&text), err);
+    if (!rc)
+        rc = ebb__mounts_parse(m, ebb_buf_str(&text), err);
     ebb_buf_fini(&text);
     return rc;
 }

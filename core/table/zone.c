@@ -144,11 +144,13 @@ static int find_on_disk(struct ebb_zone *zone, struct ebb_err *err)
 {
     int rc = ebb__mounts_read(&zone->mounts, err);
 
+    if (rc)
+        return rc;
     if (!ebb__mounts_disk(&zone->mounts, zone->real, zone->disk))
         zone->disk[0] = '\0';
     for (size_t i = 0; i < zone->mounts.count; i++)
         zone->has_mounts = zone->has_mounts || is_below(zone->real, zone->mounts.items[i].point);
-    return rc;
+    return 0;
 }
 
 int ebb__zone_init(struct ebb_zone *zone, const struct ebb_site *site, const struct ebb_prefix_rules *rules,
