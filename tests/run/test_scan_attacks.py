@@ -416,6 +416,30 @@ class Neighbours(World):
         self.directory()
         self.refused(t, "location.foreign_table", says="files.n")
 
+    def test_data_of_a_neighbour_through_a_link_further_down(self):
+        t = self.table("wh/t", "data/a.parquet")
+        t.file("data/n/b.parquet")
+        n = Table(self, "wh/n", uuid=UUID_B)
+        os.makedirs(n.folder + "/data/year=2024")
+        os.symlink(t.folder + "/data/n", n.folder + "/data/year=2024/month=1")
+        n.snapshot([n.location + "/data/year=2024/month=1/b.parquet"])
+        n.commit()
+        self.directory()
+        self.refused(t, "location.foreign_table", says="files.n")
+
+    def test_remembered_data_of_a_neighbour(self):
+        """Planned once, the neighbour is remembered; then its folder elsewhere becomes a link into ours."""
+        t = self.table("wh/t", "data/a.parquet")
+        t.file("data/n/b.parquet")
+        n = Table(self, "wh/n", uuid=UUID_B)
+        n.snapshot(["file:" + self.path("elsewhere/b.parquet")])
+        n.commit()
+        self.directory()
+        for _ in range(2):
+            self.check_plan(t, ["wh/t/data/n/b.parquet"])
+        os.symlink(t.folder + "/data/n", self.path("elsewhere"))
+        self.refused(t, "location.foreign_table", says="files.n")
+
     def test_location_of_a_neighbour_is_a_link_inside(self):
         t = self.table("wh/t", "data/a.parquet")
         t.file("sub/data/b.parquet")
