@@ -14,7 +14,8 @@ int ebb__apply_check_plan(const struct ebb_site *site, const struct ebb_plan_fil
  * scanned, not excluded, old. Needs the protection's rules. */
 int ebb__apply_check_files(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_err *err);
 
-/* The fuse missing_files: every file that the table needs below its location is there, unless overridden or verify is none. EBB_EFUSE. */
+/* The fuse missing_files: every file that the table needs below its location is there, unless overridden or verify is
+ * none. EBB_EFUSE. */
 int ebb__apply_check_missing(struct ebb__run *run, const struct ebb_strs *overrides, struct ebb_err *err);
 /* apply_work.c: apply the candidates of a plan from number `from` on. EBB_EPARTIAL when it stopped because something
  * had to go back. */

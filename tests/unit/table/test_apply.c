@@ -296,15 +296,16 @@ static void test_gc_disabled_meanwhile_is_refused(void **state)
 
 /* ---- the plan's own words ---- */
 
-/* Write the plan anew with its text changed by a sed script, and a right hash. An id of its own makes it a plan that the
- * store does not know: under a known id other content is refused at once. */
+/* Write the plan anew with its text changed by a sed script, and a right hash. An id of its own makes it a plan that
+ * the store does not know: under a known id other content is refused at once. */
 static void forge_as(struct table_fixture *f, const char *script, bool keeps_id)
 {
     static int count;
     char command[8192], id_script[128] = "";
 
     if (!keeps_id)
-        snprintf(id_script, sizeof id_script, "1s/\"id\":\"p-[^\"]*\"/\"id\":\"p-01F0RGED0000000000000%05d\"/", ++count);
+        snprintf(id_script, sizeof id_script, "1s/\"id\":\"p-[^\"]*\"/\"id\":\"p-01F0RGED0000000000000%05d\"/",
+                 ++count);
     snprintf(command, sizeof command,
              "cd %s && head -n -1 '%s' | sed -E -e '%s' -e '%s' > body && sum=$(sha256sum < body | cut -c1-64) && "
              "tail -n 1 '%s' | sed -E 's/\"sha256\":\"[0-9a-f]+\"/\"sha256\":\"'$sum'\"/' > tail && "
