@@ -141,7 +141,7 @@ static int run_manifest(struct ebb_cli *cli, struct ebb_err *err)
 const struct ebb_command ebb_command_check = {
     .name = "check",
     .args = "[DIR|FILE…]",
-    .summary = "are policies well formed?",
+    .summary = "tell whether policies are well formed",
     .about = "Syntax, schema and lint, with file, line and column. Of a folder all *.lua but *_spec.lua. Exit status 1 "
              "when something is "
              "wrong.",

@@ -6,7 +6,7 @@
 #include "front/print.h"
 
 static const struct ebb_example EXAMPLES[] = {
-    {"ebb verify lake.prod.events", "does every file that the table references exist?"},
+    {"ebb verify lake.prod.events", "is every file there that the table references"},
     {NULL, NULL},
 };
 
@@ -59,7 +59,7 @@ static int run_verify(struct ebb_cli *cli, struct ebb_err *err)
 const struct ebb_command ebb_command_verify = {
     .name = "verify",
     .args = "TABLE",
-    .summary = "does every file that a table references exist?",
+    .summary = "tell whether every file that a table references exists",
     .about = "Read only. Exit status 1 when files are missing, or lie in a quarantine although they are referenced.",
     .arg_min = 1,
     .arg_max = 1,
