@@ -135,6 +135,8 @@ static void take_why(lua_State *L, int index, struct ebb__eval *e)
 
 static int check_result(const struct result *r, struct ebb__eval *e)
 {
+    int64_t ahead_ms;
+
     if (r->verdict == EBB_VERDICT_RUN && e->nodes[r->node].truth != EBB__TRUE)
         return fault(
             e, r, e->nodes[r->node].truth == EBB__FALSE ? "run: its checks are false" : "run: its checks are unknown");
@@ -142,7 +144,7 @@ static int check_result(const struct result *r, struct ebb__eval *e)
         return 0;
     if (r->until_ms <= e->input->now_ms)
         return fault(e, r, "defer: to an instant that is not in the future");
-    if (r->until_ms - e->input->now_ms > EBB_DECIDE_DEFER_MAX_MS)
+    if (__builtin_sub_overflow(r->until_ms, e->input->now_ms, &ahead_ms) || ahead_ms > EBB_DECIDE_DEFER_MAX_MS)
         return fault(e, r, "defer: more than a year ahead");
     return 0;
 }

@@ -193,6 +193,18 @@ class Records(Base):
         self.measured("decisions", "--json")
         self.measured("explain", done.json()["id"])
 
+    def test_odd_instants(self):
+        for text in ("return defer(all {}, math.maxinteger, 'x')", "return defer(all {}, math.mininteger, 'x')", "return defer(all {}, ctx.now, 'x')",
+                     "return run(all {}, action.remove_orphan_files { older_than = math.mininteger })",
+                     "return run(all {}, action.remove_orphan_files { older_than = math.maxinteger })"):
+            path = self.write("p.lua", GOOD % ("p", text))
+            for at in ("1960-01-01T00:00:00Z", "2031-01-05T03:00:00Z"):
+                with self.subTest(text + " " + at):
+                    done, _ = self.measured("decide", path, FACTS, "--at", at, "--json")
+                    self.assertIn(done.status, (0, 2, 4, 64), done.err)
+                    if "maxinteger" in text or "defer" in text:
+                        self.assertNotEqual(0, done.status)
+
     def test_huge_strings(self):
         text = 'local s = str.rep("x", 4000) for i = 1, 200 do note(s) check(s, s, "==", s) end return skip(all { check("c", s, "==", s) })'
         done = self.decide(self.write("p.lua", GOOD % ("p", text)))

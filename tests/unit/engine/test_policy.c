@@ -324,7 +324,7 @@ static int load_in(const char *dir, char bundle[80], struct ebb_err *err)
 
 static void test_use(void **state)
 {
-    char dir[] = "/tmp/ebb-policy-XXXXXX", lib[64], path[128], first[80], second[80];
+    char dir[] = "/tmp/ebb-policy-XXXXXX", lib[64], moved[64], path[128], first[80], second[80];
     struct ebb_err err;
 
     (void)state;
@@ -342,10 +342,21 @@ static void test_use(void **state)
     assert_non_null(strstr(err.message, "uses itself"));
     write_file(dir, "p.lua", USE("../p"));
     assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
+    write_file(lib, "names.lua", "return { name = \"abc\" }");
     write_file(dir, "p.lua", USE("link"));
     snprintf(path, sizeof path, "%s/link.lua", lib);
     assert_int_equal(symlink("names.lua", path), 0);
+    assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR); /* a good file, but through a link */
+    write_file(dir, "p.lua", USE("names\\0x"));
     assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
+    write_file(dir, "p.lua", USE("names"));
+    snprintf(moved, sizeof moved, "%s/elsewhere", dir);
+    assert_int_equal(rename(lib, moved), 0);
+    assert_int_equal(symlink("elsewhere", lib), 0);
+    assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR); /* the whole folder through a link */
+    assert_int_equal(unlink(lib), 0);
+    assert_int_equal(rename(moved, lib), 0);
+    assert_int_equal(load_in(dir, first, &err), 0);
     write_file(dir, "p.lua", USE("none"));
     assert_int_equal(load_in(dir, first, &err), -EBB_EPOLICY_ERROR);
     unlink(path);

@@ -4,6 +4,8 @@
  */
 #include "engine_help.h"
 
+#include <unistd.h>
+
 #define SCRIPTS EBB_SOURCE_DIR "/scripts"
 #define STRATEGY "iceberg-orphan-file-removal"
 #define TABLE                                                                                                          \
@@ -179,14 +181,36 @@ static void test_evaluate(void **state)
 
 static void test_open(void **state)
 {
+    static const char *const BOOTS[] = {"return {",
+                                        "error('x')",
+                                        "return 5",
+                                        "",
+                                        "return {}",
+                                        "return { chain = 1, validate = 2, evaluate = 3 }",
+                                        "return { chain = print, validate = type }",
+                                        "return setmetatable({}, { __index = error })"};
     struct ebb_engine *engine = NULL;
     struct ebb_err err;
+    char dir[] = "/tmp/ebb-script-XXXXXX", path[64];
 
     (void)state;
     assert_int_equal(ebb_engine_new("/nonexistent/scripts", &engine, &err), -EBB_ECONFIG);
     assert_null(engine);
     assert_int_equal(ebb_engine_new(EBB_SOURCE_DIR "/tests", &engine, &err), -EBB_ECONFIG);
     assert_null(engine);
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/boot.lua", dir);
+    for (size_t i = 0; i < sizeof BOOTS / sizeof BOOTS[0]; i++) {
+        FILE *file = fopen(path, "w");
+
+        assert_non_null(file);
+        fputs(BOOTS[i], file);
+        fclose(file);
+        assert_int_equal(ebb_engine_new(dir, &engine, &err), -EBB_ECONFIG);
+        assert_null(engine);
+    }
+    unlink(path);
+    rmdir(dir);
     ebb_engine_free(NULL);
 }
 

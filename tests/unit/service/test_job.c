@@ -242,6 +242,9 @@ static void test_a_job_is_checked_like_any_plan(void **state)
     assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a"}, &origin, &r), EFUSE);
     assert_string_equal(r.plan.summary.status, "held");
     ebb_job_result_fini(&r);
+    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .dry_run = "true"}, &origin, &r),
+                 EFUSE);
+    ebb_job_result_fini(&r);
     assert_true(has_file(&w.tables[0], "data/old-0.parquet"));
     ebb_buf_fini(&recent);
     close_world(&w);
