@@ -119,7 +119,8 @@ static int judge_known_places(struct ebb_look *look, const struct ebb_table *t, 
         rc = judge_subfolder(look, t, "metadata", err);
     if (!rc)
         rc = judge_folder_of(look, t->label, t->ref.metadata_uri, err);
-    for (size_t i = 0; !rc && !look->touches && i < m->statistics_count; i++) /* names of an outer table are protected one by one */
+    for (size_t i = 0; !rc && !look->touches && i < m->statistics_count;
+         i++) /* names of an outer table are protected one by one */
         rc = judge_folder_of(look, t->label, m->statistics[i].path, err);
     return rc;
 }
@@ -172,11 +173,12 @@ static int on_name(void *data, enum ebb_reach_kind kind, struct ebb_str path, st
     return rc;
 }
 
-/* Errors that are about the neighbour's metadata, as opposed to a refusal or to this process. */
-static bool is_about_neighbour(int rc)
+/* Errors that are about the neighbour's metadata, as opposed to a refusal or to this process; a limit is its own as
+ * long as its names do not go into our set. */
+static bool is_about_neighbour(const struct ebb_look *look, int rc)
 {
     return rc && rc != -(int)EBB_EFOREIGN_TABLE && rc != -(int)EBB_ENOMEM && rc != -(int)EBB_ECANCELLED &&
-           rc != -(int)EBB_ELIMIT;
+           (rc != -(int)EBB_ELIMIT || look->role == EBB_OWNER_APART);
 }
 
 /* The place of a table that could not be loaded. */
@@ -276,11 +278,11 @@ int ebb__look_read(struct ebb_look *look, const struct ebb_table *t, struct ebb_
     if (!rc && look->role == EBB_OWNER_APART && !options.keep_deleted_entries &&
         look->outside_seen == look->outside.count)
         return ebb__owner_cache_put(look->owners->site, t, &look->outside, err);
-    if (is_about_neighbour(rc) && look->role == EBB_OWNER_APART) {
+    if (is_about_neighbour(look, rc) && look->role == EBB_OWNER_APART) {
         ebb_log_say(&look->owners->site->log, EBB_LOG_WARN, "neighbour %s: %s", t->label, why.message);
         return 0;
     }
-    if (is_about_neighbour(rc))
+    if (is_about_neighbour(look, rc))
         return refuse_unread(look->owners, t->label, &why, err);
     if (rc && err)
         *err = why;

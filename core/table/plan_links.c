@@ -74,6 +74,7 @@ static int protect_target(struct link_use *u, struct ebb_str rel, struct ebb_err
     rc = ebb_buf_check(&uri, "the target of a link", err);
     if (!rc)
         rc = ebb_protect_add(u->p->protect, ebb_buf_str(&uri), err);
+    u->p->fitting += !rc;
     ebb_buf_fini(&uri);
     return rc;
 }

@@ -181,19 +181,27 @@ void ebb__zone_fini(struct ebb_zone *zone)
     memset(zone, 0, sizeof *zone);
 }
 
+/* What is left of a path at or below outer, else NULL. */
+static const char *rest_of(const char *outer, const char *path)
+{
+    if (!outer[0] || (strcmp(outer, path) && !is_below(outer, path)))
+        return NULL;
+    path += strlen(outer);
+    return *path == '/' ? path + 1 : path;
+}
+
+/* The disk first: a mount in the zone is not walked. A list of mounts can be wrong (a mount may be covered by another),
+ * so what lies in the zone by its real path is never called outside. */
 bool ebb__zone_rel(const struct ebb_zone *zone, const char *real, char out[PATH_MAX])
 {
     char disk[PATH_MAX];
-    const char *outer = zone->real;
+    const char *rest = NULL;
 
-    if (zone->disk[0] && ebb__mounts_disk(&zone->mounts, real, disk)) {
-        outer = zone->disk;
-        real = disk;
-    }
-    if (!outer[0] || (strcmp(outer, real) && !is_below(outer, real)))
-        return false;
-    real += strlen(outer);
-    return snprintf(out, PATH_MAX, "%s", *real == '/' ? real + 1 : real) < PATH_MAX;
+    if (zone->disk[0] && ebb__mounts_disk(&zone->mounts, real, disk))
+        rest = rest_of(zone->disk, disk);
+    if (!rest)
+        rest = rest_of(zone->real, real);
+    return rest && snprintf(out, PATH_MAX, "%s", rest) < PATH_MAX;
 }
 
 static enum ebb_zone_relation stronger(enum ebb_zone_relation a, enum ebb_zone_relation b)
@@ -264,15 +272,6 @@ enum ebb_zone_relation ebb__zone_relate_text(const struct ebb_zone *zone, const 
         relation = stronger(relation, relate_paths(zone->local.data, ebb_buf_cstr(&local)));
     ebb_buf_fini(&local);
     return relation;
-}
-
-/* What is left of a path at or below outer, else NULL. */
-static const char *rest_of(const char *outer, const char *path)
-{
-    if (!outer[0] || (strcmp(outer, path) && !is_below(outer, path)))
-        return NULL;
-    path += strlen(outer);
-    return *path == '/' ? path + 1 : path;
 }
 
 bool ebb__zone_all_rels(const struct ebb_zone *zone, const char *uri, bool (*visit)(void *data, const char *rel),

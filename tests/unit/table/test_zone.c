@@ -120,6 +120,22 @@ static void test_names_below(void **state)
     ebb__zone_fini(&zone);
 }
 
+/* Of two mounts at one place the list does not tell which covers which: what is inside by its real path stays so. */
+static void test_a_wrong_list_of_mounts(void **state)
+{
+    struct table_fixture *f = *state;
+    char text[512], path[256], rel[PATH_MAX];
+    struct ebb_zone zone;
+
+    assert_ok(f, ebb__zone_init(&zone, &f->site, NULL, f->uri, &f->err));
+    snprintf(text, sizeof text, "1 1 99:1 /elsewhere %s/data rw - x x rw\n", zone.real);
+    assert_ok(f, ebb__mounts_parse(&zone.mounts, ebb_str_of(text), &f->err));
+    snprintf(path, sizeof path, "%s/data/x", zone.real);
+    assert_true(ebb__zone_rel(&zone, path, rel));
+    assert_string_equal(rel, "data/x");
+    ebb__zone_fini(&zone);
+}
+
 static void test_straight(void **state)
 {
     struct table_fixture *f = *state;
@@ -178,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_by_map_and_link, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_a_zone_that_is_missing, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_names_below, table_setup, table_teardown),
+        cmocka_unit_test_setup_teardown(test_a_wrong_list_of_mounts, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_straight, table_setup, table_teardown),
         cmocka_unit_test(test_mounts),
     };
