@@ -3,7 +3,7 @@
 committed must be there afterwards, with its value.
 
 The worst that life has is played all the time: files with old times lie in the table's folder and become live (add_files) between plan and apply,
-snapshots are expired, commits collide, old metadata files vanish. EBB_READER_PYTHON: a Python with tests/requirements.txt, or EBB_VENV: its environment;
+snapshots are expired, commits collide, old metadata files vanish. The writers run in the second reader's environment (second_reader.py);
 EBB_CONCURRENCY_SECONDS: how long (default 300 with EBB_CI, else 20); EBB_CONCURRENCY_SEED."""
 
 import json
@@ -21,9 +21,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import fixtures  # noqa: E402
 import program  # noqa: E402
+import second_reader  # noqa: E402
 from small_table import audit_errors  # noqa: E402
 
-PYTHON = os.environ.get("EBB_READER_PYTHON") or (os.environ.get("EBB_VENV") and os.path.join(os.environ["EBB_VENV"], "bin", "python"))
+PYTHON = second_reader.python()
 SECONDS = float(os.environ.get("EBB_CONCURRENCY_SECONDS") or (300 if os.environ.get("EBB_CI") else 20))
 SEED = int(os.environ.get("EBB_CONCURRENCY_SEED") or time.time())
 WRITER = os.path.join(program.ROOT, "tests", "fault", "writer.py")
@@ -64,7 +65,7 @@ class Child:
         self.log.close()
 
 
-@unittest.skipUnless(PYTHON, "EBB_READER_PYTHON is not set")
+@unittest.skipUnless(PYTHON or second_reader.is_wanted(), "PyIceberg is not installed (tests/requirements.txt)")
 class ConcurrencyTest(unittest.TestCase):
     def setUp(self):
         self.top = tempfile.mkdtemp(prefix="ebb-together-")
