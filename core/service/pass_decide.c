@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "service/pass_priv.h"
+#include "service/schedule.h"
 
 int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid,
                            const char *policy, const struct ebb_decision *decision, struct ebb_err *err)
@@ -114,8 +115,26 @@ static void table_name(const struct ebb_value *facts, struct ebb_buf *out)
     ebb_buf_printf(out, "%s.%s%s%s", text_of(t, "catalog"), ns, ns[0] ? "." : "", text_of(t, "name"));
 }
 
+/* Since when passes know the policy on the table; 0: never, or it is a fixture, which depends on nothing here. */
+static int find_active_since(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts,
+                             const char *table, int64_t *out, struct ebb_err *err)
+{
+    const char *uuid = ebb_value_text_of(ebb_value_get(facts, "table"), "uuid");
+    struct ebb_store *store = ebb_workspace_site(ws)->store;
+    struct ebb_schedule schedule;
+    int rc = 0;
+
+    *out = 0;
+    if (!store || !uuid || is_fixture(table))
+        return 0;
+    rc = ebb_schedule_load(store, ebb_policy_get_name(policy), uuid, &schedule, err);
+    if (!rc)
+        *out = schedule.active_since_ms;
+    return rc;
+}
+
 static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts,
-                  size_t given, struct ebb_decision **out, struct ebb_err *err)
+                  const struct ebb_decide_options *o, struct ebb_decision **out, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
     const struct ebb_binding *binding = binding_of(ws, policy, facts);
@@ -130,7 +149,7 @@ static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, con
     table_name(facts, &name);
     input.facts = facts;
     input.now_ms = ebb_clock_now(&site->clock);
-    trigger = hand_trigger(facts, given, input.now_ms);
+    trigger = hand_trigger(facts, o->events ? o->events->count : 0, input.now_ms);
     input.trigger = trigger;
     input.overrides = binding ? binding->params : NULL;
     input.mode = binding ? (enum ebb_mode)binding->mode : EBB_MODE_OBSERVE;
@@ -140,7 +159,9 @@ static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, con
     input.allow_override_quiet = binding && binding->allow_override_quiet;
     ebb_store_new_id(site->store, "d", input.now_ms, id);
     input.id = id;
-    rc = ebb_decide(policy, &input, out, err);
+    rc = find_active_since(ws, policy, facts, o->table, &input.active_since_ms, err);
+    if (!rc)
+        rc = ebb_decide(policy, &input, out, err);
     if (*out) {
         put = ebb__pass_put_decision(ws, id, ebb_buf_cstr(&name),
                                      ebb_value_text_of(ebb_value_get(facts, "table"), "uuid"),
@@ -164,7 +185,7 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
     if (!rc)
         rc = make_facts(ws, o, policy, ebb_clock_now(&ebb_workspace_site(ws)->clock), &facts, err);
     if (!rc)
-        rc = decide(ws, policy, facts, o->events ? o->events->count : 0, out, err);
+        rc = decide(ws, policy, facts, o, out, err);
     ebb_value_free(facts);
     ebb_policy_free(policy);
     return rc;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ebb run and ebb decide: passes of the real program over a small warehouse."""
 
+import concurrent.futures
 import datetime
 import json
 import os
@@ -118,6 +119,20 @@ class Passes(Base):
         self.assertEqual(live, program.tree(folder, without=(".ebb-quarantine",)))
         again = self.reports(self.ebb("run", "--json"))["lake.db.a"]
         self.assertIn(again["status"], ("not due", "done"))  # the hour may have turned
+
+    def test_two_passes_at_once(self):
+        self.policy()
+        self.bind("enforce")
+        folders = [self.table("t%d" % i) for i in range(3)]
+        self.activate()
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            passes = [done.result() for done in [pool.submit(self.ebb, "run", "--json") for _ in range(3)]]
+        moved = sum(r.get("moved", 0) for done in passes for r in self.reports(done).values())
+        self.assertEqual(6, moved, [p.err for p in passes])  # each old file once
+        for done in passes:
+            self.assertIn(done.status, (0, 2, 3), done.err)
+        for folder in folders:
+            self.assertEqual({"live.parquet", "young.parquet"}, set(os.listdir(os.path.join(folder, "data"))))
 
     def test_at_and_enforce_do_not_go_together(self):
         self.policy()
@@ -237,6 +252,27 @@ class Passes(Base):
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.assertEqual("skipped", self.reports(done)["lake.db.a"]["status"], done.err)
         self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, SLOW)
+
+
+class RealTables(Base):
+    """The tables of the demo, written by Spark."""
+
+    def test_decisions(self):
+        demo = os.path.join(self.top, "demo")
+        self.assertEqual(0, self.ebb("demo", demo).status)
+        self.config = os.path.join(demo, "ebb.lua")
+        for table in ("hadoop.db.st", "lake.db.side", "lake.db.child"):
+            with self.subTest(table):
+                done = self.ebb("decide", "iceberg-orphan-file-removal", table, "--json")
+                self.assertEqual(0, done.status, done.err)
+                record = done.json()
+                self.assertEqual(("iceberg-orphan-file-removal", table, "run"), (record["policy"], record["table"], record["verdict"]))
+                self.assertEqual("remove_orphan_files", record["action"]["type"])
+        tool = self.write("facts.lua", 'return policy { api = 1, name = "facts", decide = function(t, ctx) return skip(all { check("files", t.stats.data_files, ">", 0),'
+                          'check("bytes", t.stats.bytes, ">", 0), check("op", t.current_snapshot.operation, "exists"), check("n", t.stats.snapshots, ">=", 2),'
+                          'check("commits", ctx.events.count { "snapshot.committed" }, ">=", 2), check("main", t.refs.main.snapshot_id, "==", t.current_snapshot.id) }) end }')
+        record = self.ebb("decide", tool, "hadoop.db.st", "--json").json()
+        self.assertEqual({"true"}, {c["r"] for c in record["checks"]}, record["checks"])
 
 
 class Installed(Base):

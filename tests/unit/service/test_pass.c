@@ -452,6 +452,33 @@ static void test_decide_goes_by_the_binding_of_the_table(void **state)
     close_world(&w);
 }
 
+/* "Since the last run" of what never ran is since it became active, for a decision by hand too. */
+static void test_decide_knows_since_when_it_is_active(void **state)
+{
+    struct ebb_decide_options o = {"sweep", "lake.db.a", NULL};
+    struct ebb_decision *d = NULL;
+    struct world w;
+
+    (void)state;
+    start(
+        &w, BIND("observe"),
+        DECIDE(
+            "return skip(all { check('n', ctx.events.count { 'snapshot.committed', since = 'last_run' }, '==', 0) })"));
+    add_table(&w, "a", 0);
+    edit_metadata(
+        &w.tables[0], "\"current-snapshot-id\":-1,\"refs\":{},\"snapshots\":[]",
+        "\"current-snapshot-id\":1,\"snapshots\":[{\"snapshot-id\":1,\"sequence-number\":1,\"timestamp-ms\":1000,"
+        "\"manifest-list\":\"m\",\"summary\":{\"operation\":\"append\"}}]");
+    activate(&w);
+    assert_ok(&w, try_open(&w, 0));
+    assert_ok(&w, ebb_pass_decide(w.ws, &o, &d, &w.err));
+    assert_non_null(strstr(ebb_decision_get_record(d), "\"r\":\"true\""));
+    if (!strstr(ebb_decision_get_record(d), "\"a\":0"))
+        fail_msg("%s", ebb_decision_get_record(d));
+    ebb_decision_free(d);
+    close_world(&w);
+}
+
 static void test_filters(void **state)
 {
     struct world w;
@@ -795,6 +822,7 @@ int main(void)
         cmocka_unit_test(test_the_gravest_error_is_returned),
         cmocka_unit_test(test_the_first_binding_counts),
         cmocka_unit_test(test_decide_goes_by_the_binding_of_the_table),
+        cmocka_unit_test(test_decide_knows_since_when_it_is_active),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_target_and_binding_both_count),
         cmocka_unit_test(test_observed_runs_count_for_the_interval),
