@@ -5,6 +5,7 @@
 #include "front/ask.h"
 #include "front/commands.h"
 #include "front/print.h"
+#include "table/result_json.h"
 
 static const struct ebb_option OPTIONS[] = {
     {"resume", 0, "RUN", NULL, false, "end a run that stopped in the middle, instead of applying a plan"},
@@ -75,18 +76,7 @@ static void print_json(struct ebb_cli *cli, const struct ebb_apply_result *r)
     struct ebb_jsonw w;
 
     ebb_jsonw_init(&w, &cli->out);
-    ebb_jsonw_begin(&w, '{');
-    ebb_jsonw_kstr(&w, "run", r->run);
-    ebb_jsonw_kstr(&w, "plan", r->plan);
-    ebb_jsonw_kstr(&w, "status", r->status);
-    ebb_jsonw_kint(&w, "moved", r->moved);
-    ebb_jsonw_kint(&w, "deleted", r->deleted);
-    ebb_jsonw_kint(&w, "returned", r->returned);
-    ebb_jsonw_kint(&w, "already_gone", r->already_gone);
-    ebb_print_notes_json(&w, "skipped", &r->skipped);
-    ebb_print_notes_json(&w, "failed", &r->failed);
-    ebb_jsonw_kstr(&w, "quarantine", r->quarantine);
-    ebb_jsonw_end(&w, '}');
+    ebb_apply_json(&w, r);
     ebb_buf_putc(&cli->out, '\n');
 }
 

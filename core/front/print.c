@@ -164,19 +164,6 @@ void ebb_print_strs_json(struct ebb_jsonw *w, const char *key, const struct ebb_
     ebb_jsonw_end(w, ']');
 }
 
-void ebb_print_notes_json(struct ebb_jsonw *w, const char *key, const struct ebb_file_notes *notes)
-{
-    ebb_jsonw_key(w, key);
-    ebb_jsonw_begin(w, '[');
-    for (size_t i = 0; i < notes->count; i++) {
-        ebb_jsonw_begin(w, '{');
-        ebb_jsonw_path(w, "path", notes->items[i].path, strlen(notes->items[i].path));
-        ebb_jsonw_kstr(w, "why", notes->items[i].why);
-        ebb_jsonw_end(w, '}');
-    }
-    ebb_jsonw_end(w, ']');
-}
-
 void ebb_print_notes(struct ebb_buf *out, const char *name, const struct ebb_file_notes *notes)
 {
     for (size_t i = 0; i < notes->count && i < NOTES_MAX; i++) {

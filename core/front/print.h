@@ -30,9 +30,8 @@ void ebb_print_shell(struct ebb_buf *out, const char *arg);
 void ebb_print_self(struct ebb_buf *out);
 /* The same with the options that must be given again: --config, --state. */
 void ebb_print_program(struct ebb_cli *cli, struct ebb_buf *out);
-/* A list of texts as a JSON array; file notes as [{"path","why"}]. */
+/* A list of texts as a JSON array. */
 void ebb_print_strs_json(struct ebb_jsonw *w, const char *key, const struct ebb_strs *list);
-void ebb_print_notes_json(struct ebb_jsonw *w, const char *key, const struct ebb_file_notes *notes);
 /* "  skipped   path: why" for each note, at most 20, then how many more. */
 void ebb_print_notes(struct ebb_buf *out, const char *name, const struct ebb_file_notes *notes);
 

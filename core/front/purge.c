@@ -4,6 +4,7 @@
  */
 #include "front/commands.h"
 #include "front/print.h"
+#include "table/result_json.h"
 
 static const struct ebb_option OPTIONS[] = {
     {"older-than", 0, "D", NULL, false, "only runs that ended at least this long ago (default 7d)"},
@@ -22,14 +23,7 @@ static void print_json(struct ebb_cli *cli, const struct ebb_purge_result *r)
     struct ebb_jsonw w;
 
     ebb_jsonw_init(&w, &cli->out);
-    ebb_jsonw_begin(&w, '{');
-    ebb_print_strs_json(&w, "runs", &r->runs);
-    ebb_jsonw_kint(&w, "deleted", r->deleted);
-    ebb_jsonw_key(&w, "bytes");
-    ebb_jsonw_uint(&w, r->bytes);
-    ebb_jsonw_kint(&w, "restored", r->restored);
-    ebb_print_notes_json(&w, "kept", &r->kept);
-    ebb_jsonw_end(&w, '}');
+    ebb_purge_json(&w, r);
     ebb_buf_putc(&cli->out, '\n');
 }
 

@@ -7,6 +7,7 @@
 
 #include "front/commands.h"
 #include "front/print.h"
+#include "table/result_json.h"
 
 static const struct ebb_option OPTIONS[] = {
     {"from", 0, "URI", NULL, false, "a run's folder in quarantine; needs no record of the run"},
@@ -25,13 +26,7 @@ static void print_json(struct ebb_cli *cli, const struct ebb_restore_result *r)
     struct ebb_jsonw w;
 
     ebb_jsonw_init(&w, &cli->out);
-    ebb_jsonw_begin(&w, '{');
-    ebb_jsonw_kstr(&w, "run", r->run);
-    ebb_jsonw_kint(&w, "restored", r->restored);
-    ebb_jsonw_kint(&w, "already_there", r->already_there);
-    ebb_print_notes_json(&w, "conflicts", &r->conflicts);
-    ebb_print_notes_json(&w, "failed", &r->failed);
-    ebb_jsonw_end(&w, '}');
+    ebb_restore_json(&w, r);
     ebb_buf_putc(&cli->out, '\n');
 }
 

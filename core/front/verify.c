@@ -4,6 +4,7 @@
  */
 #include "front/commands.h"
 #include "front/print.h"
+#include "table/result_json.h"
 
 static const struct ebb_example EXAMPLES[] = {
     {"ebb verify lake.prod.events", "is every file there that the table references"},
@@ -15,12 +16,7 @@ static void print_json(struct ebb_cli *cli, const char *table, const struct ebb_
     struct ebb_jsonw w;
 
     ebb_jsonw_init(&w, &cli->out);
-    ebb_jsonw_begin(&w, '{');
-    ebb_jsonw_kstr(&w, "table", table);
-    ebb_jsonw_kint(&w, "checked", r->checked);
-    ebb_print_notes_json(&w, "missing", &r->missing);
-    ebb_print_notes_json(&w, "quarantined", &r->quarantined);
-    ebb_jsonw_end(&w, '}');
+    ebb_verify_json(&w, table, r);
     ebb_buf_putc(&cli->out, '\n');
 }
 
