@@ -41,6 +41,14 @@ int64_t ebb_clock_now(const struct ebb_clock *clock)
     return clock->now_ms(clock->data);
 }
 
+int64_t ebb_clock_elapsed_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 void ebb_log_say(const struct ebb_log *log, enum ebb_log_level level, const char *format, ...)
 {
     char line[2048];

@@ -19,6 +19,9 @@ struct ebb_clock ebb_clock_system(void);
 struct ebb_clock ebb_clock_fixed(int64_t *now_ms);
 int64_t ebb_clock_now(const struct ebb_clock *clock);
 
+/* Milliseconds of the system's monotonic clock, for spans of time only. */
+int64_t ebb_clock_elapsed_ms(void);
+
 enum ebb_log_level { EBB_LOG_ERROR, EBB_LOG_WARN, EBB_LOG_INFO, EBB_LOG_DEBUG };
 
 /* Where messages go. `message` is one line without line feed, already escaped for a terminal. write may be NULL:

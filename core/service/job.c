@@ -295,10 +295,13 @@ int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struc
     rc = fill_plan_options(job, origin, &o, err);
     site->allow_below_floor =
         allowed || origin->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(ws), job->name);
+    if (origin->fuses.timeout_ms > 0)
+        site->deadline_ms = ebb_clock_elapsed_ms() + origin->fuses.timeout_ms;
     if (!rc)
         rc = ebb_plan_make(site, job->name, &o, &result->plan, err);
     if (!rc)
         rc = run_planned(ws, job, origin, result, err);
+    site->deadline_ms = 0;
     site->allow_below_floor = allowed;
     ebb_plan_options_fini(&o);
     return rc;

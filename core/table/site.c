@@ -3,7 +3,9 @@
 
 bool ebb_site_is_cancelled(const struct ebb_site *site)
 {
-    return site->cancelled && atomic_load_explicit(site->cancelled, memory_order_relaxed);
+    if (site->cancelled && atomic_load_explicit(site->cancelled, memory_order_relaxed))
+        return true;
+    return site->deadline_ms > 0 && ebb_clock_elapsed_ms() > site->deadline_ms;
 }
 
 void ebb_site_progress(const struct ebb_site *site, const char *phase, int64_t done, int64_t total)

@@ -34,6 +34,7 @@ struct ebb_site {
     void (*progress)(void *data, const struct ebb_progress *progress); /* NULL: none */
     void *progress_data;
     const atomic_bool *cancelled; /* NULL: never; checked between batches and files: EBB_ECANCELLED */
+    int64_t deadline_ms;          /* of ebb_clock_elapsed_ms; past it the work counts as cancelled; 0: none */
 };
 
 /* Whether to stop at the next safe point; and one step of progress, done of total (0 unknown), to whoever listens. */

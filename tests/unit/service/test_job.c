@@ -194,6 +194,37 @@ static void test_dry_and_wet(void **state)
     close_world(&w);
 }
 
+static void dawdle(void *data, const struct ebb_progress *progress)
+{
+    struct timespec pause = {0, 5000000};
+
+    (void)data;
+    (void)progress;
+    nanosleep(&pause, NULL);
+}
+
+/* The guard's timeout: the job stops at the next safe point, nothing is moved. */
+static void test_a_job_that_takes_too_long_stops(void **state)
+{
+    struct ebb_job_origin origin;
+    struct ebb_job_result r;
+    struct world w;
+
+    (void)state;
+    start(&w);
+    memset(&origin, 0, sizeof origin);
+    origin.fuses.timeout_ms = 1;
+    ebb_workspace_site(w.ws)->progress = dawdle;
+    assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a"}, &origin, &r), ECANCELLED);
+    assert_true(has_file(&w.tables[0], "data/old-0.parquet"));
+    ebb_job_result_fini(&r);
+    origin.fuses.timeout_ms = 3600000;
+    assert_ok(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a"}, &origin, &r));
+    assert_false(has_file(&w.tables[0], "data/old-0.parquet"));
+    ebb_job_result_fini(&r);
+    close_world(&w);
+}
+
 static void test_a_job_is_checked_like_any_plan(void **state)
 {
     struct ebb_job_origin origin;
@@ -362,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_bad_arguments),
         cmocka_unit_test(test_an_empty_conf_is_none),
         cmocka_unit_test(test_dry_and_wet),
+        cmocka_unit_test(test_a_job_that_takes_too_long_stops),
         cmocka_unit_test(test_a_job_is_checked_like_any_plan),
         cmocka_unit_test(test_spark_statement),
         cmocka_unit_test(test_statements_are_refused),
