@@ -64,7 +64,7 @@ def main():
         verdicts = {name: ("skip", str(skip))}
     else:
         suite = unittest.defaultTestLoader.loadTestsFromModule(module)
-        result = unittest.TextTestRunner(resultclass=Result, verbosity=2, buffer=True).run(suite)
+        result = unittest.TextTestRunner(resultclass=Result, verbosity=2).run(suite)
         verdicts = result.verdicts or {name: ("fail", "no tests in this file")}
     with open(out, "w", encoding="utf-8") as file:
         for test, (status, why) in verdicts.items():

@@ -200,9 +200,9 @@ class ConcurrencyTest(unittest.TestCase):
             while time.monotonic() < end:
                 self.batch(writers)
         finally:
-            print("seed %d, %.0f s" % (SEED, SECONDS))
+            program.measured("seed %d, %.0f s" % (SEED, SECONDS))
             for what in sorted(self.counts):
-                print("  %-50s %d" % (what, self.counts[what]))
+                program.measured("  %-50s %d" % (what, self.counts[what]))
             for child in writers + [self.reader]:
                 child.end()
         self.assertEqual([], audit_errors(os.path.join(self.state, "audit.jsonl")))

@@ -137,7 +137,7 @@ class CrashTest(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
             for done in [pool.submit(work, n) for n in numbers]:
                 done.result()
-        print("%s: killed at %d of its steps, %.0f s" % (what, len(numbers), time.monotonic() - self.began))
+        program.measured("%s: killed at %d of its steps, %.0f s" % (what, len(numbers), time.monotonic() - self.began))
         if troubles:
             if os.environ.get("EBB_KEEP"):
                 self.doCleanups = lambda: True
@@ -147,7 +147,7 @@ class CrashTest(unittest.TestCase):
         table = self.fresh()
         plan = table.planned()
         names = steps_of(table, lambda env: table.apply(plan, *args, env=env))
-        print("apply %s: %d steps" % (" ".join(args), len(names)))
+        program.measured("apply %s: %d steps" % (" ".join(args), len(names)))
         return names
 
     def spread(self, steps, count):
@@ -328,7 +328,7 @@ class CrashTest(unittest.TestCase):
             plan = table.planned()
             table.apply(plan, env=killed_at(crash))
             again = steps_of(table, lambda env: table.resume(table.runs()[-1][0], env=env))
-            print("resume, %s: %d steps" % (what, len(again)))
+            program.measured("resume, %s: %d steps" % (what, len(again)))
 
             def step(table, number):
                 plan = self.apply_and_crash(table, crash)
@@ -345,7 +345,7 @@ class CrashTest(unittest.TestCase):
         table = self.fresh()
         run = table.apply(table.planned()).json()["run"]
         names = steps_of(table, lambda env: table.restore(run, env=env))
-        print("restore: %d steps" % len(names))
+        program.measured("restore: %d steps" % len(names))
 
         def step(table, number):
             run = table.apply(table.planned()).json()["run"]
@@ -370,7 +370,7 @@ class CrashTest(unittest.TestCase):
         table = self.fresh()
         folder = quarantine(table)
         names = steps_of(table, lambda env: restore(table, folder, env))
-        print("restore --from: %d steps" % len(names))
+        program.measured("restore --from: %d steps" % len(names))
 
         def step(table, number):
             folder = quarantine(table)
@@ -392,7 +392,7 @@ class CrashTest(unittest.TestCase):
         table = self.fresh()
         run = table.apply(table.planned()).json()["run"]
         names = steps_of(table, lambda env: table.purge(run, env=env))
-        print("purge: %d steps" % len(names))
+        program.measured("purge: %d steps" % len(names))
 
         def step(table, number):
             run = table.apply(table.planned()).json()["run"]
@@ -489,7 +489,7 @@ class CrashTest(unittest.TestCase):
         table = self.many()
         plan = table.planned()
         names = steps_of(table, lambda env: table.apply(plan, env=env))
-        print("apply of %d: %d steps" % (MANY, len(names)))
+        program.measured("apply of %d: %d steps" % (MANY, len(names)))
         self.assertEqual(2, names.count("journal.moves_planned.after"))
         numbers = set(self.spread(names, 8))
         second = [n for n, name in enumerate(names, 1) if name == "journal.moves_planned.after"][1]

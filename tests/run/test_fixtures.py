@@ -67,7 +67,7 @@ class Plans(Base):
                 tables += 1
                 with self.subTest(case=case.name, table=table["name"]):
                     self.one(place, table, world, known[table["name"]])
-        print("\n%d warehouses, %d tables planned" % (warehouses, tables), file=sys.stderr)
+        program.measured("%d warehouses, %d tables planned" % (warehouses, tables))
 
     def one(self, place, table, world, known):
         safe = table["safe"]
@@ -210,7 +210,7 @@ class Removal(Base):
                     self.there_and_back(reader, place, table, before.get(table["name"]))
             read += sum(1 for digest in before.values() if "unreadable" not in digest)
         note = "read by PyIceberg: %d" % read if reader else "PyIceberg is not there: rows were not compared"
-        print("\n%d tables emptied of orphans and restored; %s" % (tables, note), file=sys.stderr)
+        program.measured("%d tables emptied of orphans and restored; %s" % (tables, note))
         if reader:
             self.assertGreaterEqual(read, tables * 3 // 4)
 
