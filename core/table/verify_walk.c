@@ -40,6 +40,19 @@ static int set_uri(struct walk *w, struct ebb_str path, struct ebb_err *err)
     return ebb_buf_check(&w->uri, "file name", err);
 }
 
+/* A link is as good as what it leads to: one that leads nowhere is a missing file. What can't be opened otherwise
+ * counts as there. */
+static int look_behind(struct walk *w, struct ebb_err *err)
+{
+    struct ebb_buf head;
+    int rc;
+
+    ebb_buf_init(&head, 1);
+    rc = ebb_storage_read_head(w->site->storage, w->uri.data, 1, &head, err);
+    ebb_buf_fini(&head);
+    return rc == -EBB_ENOENT ? rc : 0;
+}
+
 static int look(void *data, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
 {
     struct walk *w = data;
@@ -54,6 +67,8 @@ static int look(void *data, enum ebb_reach_kind kind, struct ebb_str path, struc
     if (rc)
         return rc;
     rc = ebb_storage_stat(w->site->storage, w->uri.data, &st, err);
+    if (!rc && !st.is_file)
+        rc = look_behind(w, err);
     if (w->checked++ % 1024 == 0)
         ebb_site_progress(w->site, "verify", w->checked, 0);
     if (rc != -EBB_ENOENT)

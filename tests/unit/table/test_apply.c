@@ -770,6 +770,27 @@ static void test_verify_finds_what_is_missing(void **state)
     ebb_apply_result_fini(&r);
 }
 
+/* A link that leads to a file is that file; one that leads nowhere is a missing one. */
+static void test_verify_looks_behind_links(void **state)
+{
+    struct table_fixture *f = *state;
+    struct ebb_verify_result v;
+    char link[512];
+
+    put_file(f, "data/real.parquet");
+    path_of(f, "data/alias.parquet", link);
+    assert_int_equal(symlink("real.parquet", link), 0);
+    commit_names(f, "data/alias.parquet");
+    assert_ok(f, ebb_verify(&f->site, f->location, &v, &f->err));
+    ebb_verify_result_fini(&v);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("gone.parquet", link), 0);
+    assert_error(f, ebb_verify(&f->site, f->location, &v, &f->err), EVERIFY);
+    assert_int_equal(v.missing.count, 1);
+    assert_non_null(strstr(v.missing.items[0].path, "alias.parquet"));
+    ebb_verify_result_fini(&v);
+}
+
 static void test_an_old_log_entry_may_be_missing(void **state)
 {
     struct table_fixture *f = *state;
@@ -884,6 +905,7 @@ int main(void)
         TEST(test_a_folder_without_rights_is_reported),
         TEST(test_a_table_that_misses_files_is_held),
         TEST(test_verify_finds_what_is_missing),
+        TEST(test_verify_looks_behind_links),
         TEST(test_an_old_log_entry_may_be_missing),
         TEST(test_the_audit_log_names_each_file),
         TEST(test_maps_come_from_the_plan),
