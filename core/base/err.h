@@ -25,6 +25,7 @@
     X(EUNSUPPORTED, "unsupported", "", 64)                                                                             \
     X(ENOT_FOUND, "record.not_found", "", 64)                                                                          \
     X(EINVENTORY, "inventory.invalid", "", 64)                                                                         \
+    X(ERECORD, "record.no_inputs", "", 64)                                                                             \
     X(EGC_DISABLED, "table.gc_disabled", "gc-disabled", 2)                                                             \
     X(EVERSION, "metadata.unsupported_version", "unsupported-version", 2)                                              \
     X(EENCRYPTED, "metadata.encrypted", "encrypted", 2)                                                                \

@@ -3,16 +3,8 @@
 
 #include <stdlib.h>
 
+#include "engine/decide_priv.h"
 #include "engine/record_priv.h"
-
-struct ebb_decision {
-    enum ebb_verdict verdict;
-    int64_t until_ms;
-    const char *by; /* static */
-    struct ebb_value *action;
-    struct ebb_fuses fuses;
-    char *record;
-};
 
 const char *ebb_verdict_name(enum ebb_verdict verdict)
 {
