@@ -10,6 +10,7 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 
 add_library(ebb_flags INTERFACE)
@@ -55,7 +56,7 @@ target_link_libraries(ebb_static PUBLIC ebb_flags)
 file(GLOB front_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/front/*.c)
 if(front_sources)
   add_executable(ebb ${front_sources})
-  target_link_libraries(ebb PRIVATE ${inner} ebb_flags)
+  target_link_libraries(ebb PRIVATE ${inner} ebb_flags PkgConfig::EDIT)
 endif()
 
 # The Lua module `ebb` (require "ebb").
