@@ -9,10 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "format/manifest.h"
+#include "table/piece_priv.h"
 #include "table/seen_priv.h"
-
-#define PIECE_MAX_BYTES ((size_t)4 << 30)
 
 struct ebb_reach_reader {
     const struct ebb_site *site;
@@ -41,8 +39,8 @@ int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_opt
     r->site = site;
     if (options)
         r->options = *options;
-    ebb_buf_init(&r->list_bytes, PIECE_MAX_BYTES);
-    ebb_buf_init(&r->manifest_bytes, PIECE_MAX_BYTES);
+    ebb_buf_init(&r->list_bytes, EBB__PIECE_MAX_BYTES);
+    ebb_buf_init(&r->manifest_bytes, EBB__PIECE_MAX_BYTES);
     ebb_buf_init(&r->uri, 2 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&r->list_uri, 2 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&r->whole, 2 * EBB_LOCATION_MAX_BYTES);
@@ -75,24 +73,13 @@ void ebb_reach_reader_free(struct ebb_reach_reader *r)
     free(r);
 }
 
-static bool is_relative(struct ebb_str path)
-{
-    size_t i = 0;
-
-    while (i < path.n && path.p[i] != ':' && path.p[i] != '/')
-        i++;
-    if (i == path.n || path.p[i] == '/')
-        return i > 0;
-    return i == 0 || (i == 1 && (path.n < 3 || path.p[2] != '/')); /* "C:/" is absolute, too */
-}
-
 /* A relative name is meant below the location of its own table. */
 static int emit(struct ebb_reach_reader *r, enum ebb_reach_kind kind, struct ebb_str path, struct ebb_err *err)
 {
     int rc;
 
     r->stats->names++;
-    if (!is_relative(path))
+    if (!ebb__piece_is_relative(path))
         return r->cb(r->data, kind, path, err);
     ebb_buf_reset(&r->whole);
     ebb_buf_printf(&r->whole, "%s/", r->table->metadata->location);
@@ -101,66 +88,11 @@ static int emit(struct ebb_reach_reader *r, enum ebb_reach_kind kind, struct ebb
     return rc ? rc : r->cb(r->data, kind, ebb_buf_str(&r->whole), err);
 }
 
-static bool has_prefix_of(const char *trusted, const struct ebb_location *piece)
-{
-    struct ebb_location loc;
-
-    return !ebb_location_split(trusted, strlen(trusted), &loc, NULL) && ebb_prefix_is_equal(NULL, &loc, piece);
-}
-
-/* A metadata file may name any URI: only the table's own schemes and buckets, mapped prefixes and those that were
- * allowed are opened. */
-static int check_readable(const struct ebb_reach_reader *r, const char *uri, struct ebb_err *err)
-{
-    struct ebb_location piece;
-    bool inside = false;
-    int rc = ebb_location_split(uri, strlen(uri), &piece, err);
-
-    if (rc)
-        return ebb_err_as(err, EBB_EBAD_LOCATION, r->table->label);
-    if (has_prefix_of(r->table->metadata->location, &piece) || has_prefix_of(r->table->ref.metadata_uri, &piece) ||
-        ebb_uri_map_has(ebb_storage_map(r->site->storage), uri))
-        return 0;
-    for (size_t i = 0; r->read_also && i < r->read_also->count; i++)
-        if (!ebb_location_contains(r->read_also->items[i], uri, NULL, &inside, NULL) && inside)
-            return 0;
-    rc = ebb_err_set(err, EBB_ESCHEME, "%s: metadata names %s, which is not under the scheme and bucket of the table",
-                     r->table->label, uri);
-    ebb_err_hint(err, "if it may be read, say --read-also with its prefix");
-    return rc;
-}
-
-/* The URI of a piece, NUL terminated; a relative name is meant below the location. */
-static int piece_uri(const struct ebb_reach_reader *r, struct ebb_str path, struct ebb_buf *out, struct ebb_err *err)
-{
-    int rc;
-
-    if (!path.n || memchr(path.p, '\0', path.n))
-        return ebb_err_set(err, EBB_EMETADATA, "%s: metadata names a piece with an empty name or a NUL in it",
-                           r->table->label);
-    ebb_buf_reset(out);
-    if (is_relative(path))
-        ebb_buf_printf(out, "%s/", r->table->metadata->location);
-    ebb_buf_add_str(out, path);
-    rc = ebb_buf_check(out, "a name in the metadata", err);
-    return rc ? rc : check_readable(r, ebb_buf_cstr(out), err);
-}
-
 static int read_piece(struct ebb_reach_reader *r, const char *uri, enum ebb_error missing, const char *what,
                       struct ebb_buf *bytes, struct ebb_err *err)
 {
-    struct ebb_buf prefix;
-    int rc = ebb_storage_read(r->site->storage, uri, bytes, NULL, err);
-    enum ebb_error as = rc == -(int)EBB_ENOENT ? missing : EBB_EMETADATA;
-
     r->stats->metadata_files_read++;
-    if (!rc || rc == -(int)EBB_ENOMEM || rc == -(int)EBB_ESCHEME)
-        return rc;
-    ebb_buf_init(&prefix, EBB_ERR_MESSAGE_MAX);
-    ebb_buf_printf(&prefix, "%s: %s", r->table->label, what);
-    rc = ebb_err_as(err, as, ebb_buf_cstr(&prefix));
-    ebb_buf_fini(&prefix);
-    return rc;
+    return ebb__piece_read(r->site, r->table, uri, missing, what, bytes, err);
 }
 
 static int on_entry(void *data, const struct ebb_manifest_entry *entry, struct ebb_err *err)
@@ -176,60 +108,24 @@ static int on_entry(void *data, const struct ebb_manifest_entry *entry, struct e
     return rc;
 }
 
-static int check_count(const struct ebb_reach_reader *r, const char *uri, const char *what, int64_t recorded,
-                       int64_t found, struct ebb_err *err)
-{
-    if (recorded < 0 || found == recorded)
-        return 0;
-    if (found > recorded) {
-        ebb_log_say(&r->site->log, EBB_LOG_WARN, "%s: %s holds %" PRId64 " %s entries, its list says %" PRId64,
-                    r->table->label, uri, found, what, recorded);
-        return 0;
-    }
-    return ebb_err_set(err, EBB_EMANIFEST_CORRUPT,
-                       "%s: manifest %s holds %" PRId64 " %s entries, its list says %" PRId64, r->table->label, uri,
-                       found, what, recorded);
-}
-
-static int check_counts(const struct ebb_reach_reader *r, const char *uri, const struct ebb_manifest_ref *ref,
-                        const struct ebb_manifest_counts *found, struct ebb_err *err)
-{
-    int rc = check_count(r, uri, "added", ref->added_files, found->added, err);
-
-    if (!rc)
-        rc = check_count(r, uri, "existing", ref->existing_files, found->existing, err);
-    if (!rc)
-        rc = check_count(r, uri, "deleted", ref->deleted_files, found->deleted, err);
-    return rc;
-}
-
-static int check_length(const struct ebb_reach_reader *r, const char *uri, int64_t recorded, int64_t found,
-                        struct ebb_err *err)
-{
-    if (recorded < 0 || recorded == found)
-        return 0;
-    return ebb_err_set(err, EBB_EMANIFEST_CORRUPT, "%s: manifest %s has %" PRId64 " bytes, its list says %" PRId64,
-                       r->table->label, uri, found, recorded);
-}
-
 static int read_manifest(struct ebb_reach_reader *r, const struct ebb_manifest_ref *ref, struct ebb_seen_entry **out,
                          struct ebb_err *err)
 {
     struct ebb_manifest_counts counts = {0, 0, 0};
     struct ebb_seen_entry *entry;
     const char *uri;
-    int rc = piece_uri(r, ref->path, &r->uri, err);
+    int rc = ebb__piece_uri(r->site, r->table, r->read_also, ref->path, &r->uri, err);
 
     uri = ebb_buf_cstr(&r->uri);
     if (!rc)
         rc = read_piece(r, uri, EBB_EMANIFEST_MISSING, "manifest", &r->manifest_bytes, err);
     if (!rc)
-        rc = check_length(r, uri, ref->length, (int64_t)r->manifest_bytes.len, err);
+        rc = ebb__piece_check_length(r->table, uri, ref->length, (int64_t)r->manifest_bytes.len, err);
     if (!rc)
         rc = ebb_manifest_read(r->manifest_reader, uri, r->manifest_bytes.data ? r->manifest_bytes.data : "",
                                r->manifest_bytes.len, on_entry, r, &counts, err);
     if (!rc)
-        rc = check_counts(r, uri, ref, &counts, err);
+        rc = ebb__piece_check_counts(r->site, r->table, uri, ref, &counts, err);
     if (rc)
         return rc;
     entry = ebb__seen_add(&r->manifests, ref->path);
@@ -254,7 +150,7 @@ static int on_manifest(void *data, const struct ebb_manifest_ref *ref, struct eb
         return ebb_err_set(err, EBB_ECANCELLED, "interrupted: while reading metadata of %s", r->table->label);
     r->refs++;
     if (!rc && entry)
-        rc = check_length(r, entry->path.p, ref->length, entry->length_bytes, err);
+        rc = ebb__piece_check_length(r->table, entry->path.p, ref->length, entry->length_bytes, err);
     else if (!rc)
         rc = read_manifest(r, ref, &entry, err);
     if (!rc)
@@ -262,26 +158,10 @@ static int on_manifest(void *data, const struct ebb_manifest_ref *ref, struct eb
     return rc;
 }
 
-/* A counter of a snapshot's summary: -1 when absent or no number. */
-static int64_t counter(const struct ebb_snapshot *s, const char *key)
-{
-    const char *text = ebb_snapshot_summary(s, key);
-    int64_t value = 0;
-
-    if (!text || !*text)
-        return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || value > (INT64_MAX - 9) / 10)
-            return -1;
-        value = value * 10 + (*text - '0');
-    }
-    return value;
-}
-
 static int check_total(const struct ebb_reach_reader *r, const struct ebb_snapshot *s, const char *key, int64_t found,
                        struct ebb_err *err)
 {
-    int64_t recorded = counter(s, key);
+    int64_t recorded = ebb__piece_counter(s, key);
     int rc;
 
     if (recorded < 0 || found == recorded)
@@ -308,7 +188,7 @@ static int check_snapshot(const struct ebb_reach_reader *r, const struct ebb_sna
 
     if (!rc)
         rc = check_total(r, s, "total-delete-files", r->live[1], err);
-    if (rc || r->refs > 0 || counter(s, "total-data-files") >= 0)
+    if (rc || r->refs > 0 || ebb__piece_counter(s, "total-data-files") >= 0)
         return rc;
     rc = ebb_err_set(err, EBB_ELIST_CORRUPT,
                      "%s: manifest list of snapshot %" PRId64
@@ -346,7 +226,7 @@ static int remember_list(struct ebb_reach_reader *r, struct ebb_str path, struct
 static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
 {
     struct ebb_str path = ebb_str_of(s->manifest_list);
-    int rc = piece_uri(r, path, &r->list_uri, err);
+    int rc = ebb__piece_uri(r->site, r->table, r->read_also, path, &r->list_uri, err);
 
     if (!rc)
         rc = read_piece(r, ebb_buf_cstr(&r->list_uri), EBB_ELIST_MISSING, "manifest list", &r->list_bytes, err);
