@@ -286,6 +286,14 @@ void ebb_value_put_copy(struct ebb_value *map, const char *key, const struct ebb
         fill(put(map, ebb_str_of(key), value->kind), value);
 }
 
+void ebb_value_put_ref(struct ebb_value *map, const char *key, const struct ebb_value *value)
+{
+    size_t at;
+
+    if (value && put(map, ebb_str_of(key), EBB_VALUE_NIL) && ebb__value_find(map, ebb_str_of(key), &at))
+        map->as.members.entries[at].value = (struct ebb_value *)value;
+}
+
 void ebb_value_add_copy(struct ebb_value *list, const struct ebb_value *value)
 {
     if (value)

@@ -52,6 +52,8 @@ void ebb_value_put_float(struct ebb_value *map, const char *key, double value);
 void ebb_value_put_str(struct ebb_value *map, const char *key, const char *text);
 void ebb_value_put_strn(struct ebb_value *map, const char *key, const char *bytes, size_t n);
 void ebb_value_put_copy(struct ebb_value *map, const char *key, const struct ebb_value *value);
+/* A borrowed value, also of another tree, that must outlive this one: nothing is copied. */
+void ebb_value_put_ref(struct ebb_value *map, const char *key, const struct ebb_value *value);
 /* Add an empty container and give it, to be filled; NULL when the tree is bad. */
 struct ebb_value *ebb_value_put_map(struct ebb_value *map, const char *key);
 struct ebb_value *ebb_value_put_list(struct ebb_value *map, const char *key);

@@ -256,14 +256,10 @@ static int decide(struct step *s, const struct ebb_schedule_input *in, struct eb
 /* Taken before it acts: a crash must not start the same occurrence twice. */
 static int take(struct step *s, const struct ebb_schedule_input *in, struct ebb_err *err)
 {
-    bool by_guard = strcmp(ebb_decision_get_by(s->decision), "policy") != 0;
+    bool is_kept = ebb_schedule_settle(in, &s->due, s->decision, &s->schedule);
 
-    ebb_schedule_take(&s->schedule, &s->due);
     if (ebb_decision_get_verdict(s->decision) == EBB_VERDICT_DEFER)
-        s->report.status =
-            ebb_schedule_defer(in, &s->due, ebb_decision_get_until_ms(s->decision), by_guard, &s->schedule)
-                ? "deferred"
-                : "dropped: held back too long";
+        s->report.status = is_kept ? "deferred" : "dropped: held back too long";
     return save(s, &s->schedule, err);
 }
 

@@ -88,3 +88,13 @@ void ebb_schedule_take(struct ebb_schedule *schedule, const struct ebb_due *due)
     else
         schedule->fired_ms[due->trigger] = due->scheduled_for_ms;
 }
+
+bool ebb_schedule_settle(const struct ebb_schedule_input *in, const struct ebb_due *due,
+                         const struct ebb_decision *decision, struct ebb_schedule *schedule)
+{
+    bool by_guard = strcmp(ebb_decision_get_by(decision), "policy") != 0;
+
+    ebb_schedule_take(schedule, due);
+    return ebb_decision_get_verdict(decision) != EBB_VERDICT_DEFER ||
+           ebb_schedule_defer(in, due, ebb_decision_get_until_ms(decision), by_guard, schedule);
+}

@@ -52,6 +52,10 @@ void ebb_schedule_take(struct ebb_schedule *schedule, const struct ebb_due *due)
  * nothing is pending. */
 bool ebb_schedule_defer(const struct ebb_schedule_input *input, const struct ebb_due *due, int64_t until_ms,
                         bool by_guard, struct ebb_schedule *schedule);
+/* What becomes of an occurrence that was decided: it is taken, and what the decision puts off is kept. False: a guard
+ * held it back for too long, it is dropped. */
+bool ebb_schedule_settle(const struct ebb_schedule_input *input, const struct ebb_due *due,
+                         const struct ebb_decision *decision, struct ebb_schedule *schedule);
 /* The trigger as ebb_decide wants it; the caller frees. EBB_EPOLICY_…, EBB_ENOMEM. */
 int ebb_schedule_trigger(const struct ebb_schedule_input *input, const struct ebb_due *due, struct ebb_value **out,
                          struct ebb_err *err);
