@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "service/schedule.h"
+#include "service/schedule_priv.h"
 
 #define ON_TIME_MS ((int64_t)10 * 60 * 1000) /* later than this is missed (catch_up = "none") */
 #define TRIGGER_EVENTS_MAX 1000
@@ -24,8 +24,7 @@ static int64_t later(int64_t a, int64_t b)
 
 /* ---- history in the facts ---- */
 
-/* When the last run of the policy started (or ended); success: only of those that went well. 0 when there is none. */
-static int64_t last_run(const struct ebb_value *facts, bool success, const char *key)
+int64_t ebb__schedule_last_run(const struct ebb_value *facts, bool success, const char *key)
 {
     const struct ebb_value *runs = ebb_value_get(facts, "runs");
 
@@ -40,23 +39,20 @@ static int64_t last_run(const struct ebb_value *facts, bool success, const char 
     return 0;
 }
 
-/* From where on a trigger counts: what its base says, but not again what fired since the last run without leading to
- * one. */
-static int64_t count_from(const struct judging *j, size_t index, int64_t base)
+int64_t ebb__schedule_count_from(const struct ebb_schedule_input *in, const struct ebb_schedule *schedule, size_t index,
+                                 int64_t base_ms)
 {
-    int64_t fired = j->schedule->fired_ms[index];
+    int64_t fired = schedule->fired_ms[index], base = base_ms;
 
-    if (fired > last_run(j->in->facts, false, "started"))
+    if (fired > ebb__schedule_last_run(in->facts, false, "started"))
         base = later(base, fired);
-    return later(base, j->schedule->active_since_ms);
+    return later(base, schedule->active_since_ms);
 }
 
 /* ---- events ---- */
 
-/* Whether an event belongs to a trigger: its type, after since, not after until, not made by maintenance, and wanted.
- */
-static int is_of_trigger(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event,
-                         int64_t since_ms, int64_t until_ms, bool *out, struct ebb_err *err)
+int ebb__schedule_takes_event(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event,
+                              int64_t since_ms, int64_t until_ms, bool *out, struct ebb_err *err)
 {
     const struct ebb_trigger *t = ebb_settings_get_trigger(in->settings, index);
     const char *type = ebb_value_text_of(event, "type");
@@ -70,13 +66,10 @@ static int is_of_trigger(const struct ebb_schedule_input *in, size_t index, cons
     return ebb_policy_filter_event(in->policy, index, event, out, err);
 }
 
-struct batch {
-    int64_t count, first_ms, last_ms;
-};
-
-static int gather(const struct judging *j, size_t index, int64_t since_ms, struct batch *out, struct ebb_err *err)
+int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int64_t since_ms, int64_t until_ms,
+                         struct ebb__batch *out, struct ebb_err *err)
 {
-    const struct ebb_value *events = ebb_value_get(j->in->facts, "events");
+    const struct ebb_value *events = ebb_value_get(in->facts, "events");
     int rc = 0;
 
     memset(out, 0, sizeof *out);
@@ -85,11 +78,11 @@ static int gather(const struct judging *j, size_t index, int64_t since_ms, struc
         int64_t at = ebb_value_int_of(event, "at", 0);
         bool is_one = false;
 
-        rc = is_of_trigger(j->in, index, event, since_ms, j->in->now_ms, &is_one, err);
+        rc = ebb__schedule_takes_event(in, index, event, since_ms, until_ms, &is_one, err);
         if (rc || !is_one)
             continue;
         out->first_ms = out->count && out->first_ms < at ? out->first_ms : at;
-        out->last_ms = later(out->last_ms, at);
+        out->last_ms = out->count ? later(out->last_ms, at) : at;
         out->count++;
     }
     return rc;
@@ -97,13 +90,13 @@ static int gather(const struct judging *j, size_t index, int64_t since_ms, struc
 
 /* ---- triggers ---- */
 
-/* The fixed offset of a table: the same on every node and for ever. */
-static int64_t spread_of(const struct ebb_schedule_input *in, size_t index, int64_t spread_ms)
+int64_t ebb__schedule_spread(const struct ebb_schedule_input *in, size_t index)
 {
+    int64_t spread_ms = ebb_settings_get_trigger(in->settings, index)->spread_ms;
     struct ebb_buf text;
     uint64_t hash;
 
-    if (spread_ms <= 0)
+    if (spread_ms <= 0 || !in->uuid)
         return 0;
     ebb_buf_init(&text, 65536);
     ebb_buf_printf(&text, "%s\n%s\n%zu", ebb_policy_get_name(in->policy), in->uuid, index);
@@ -142,7 +135,7 @@ static void pick(const struct ebb_trigger *t, int64_t since, int64_t latest, int
 
 static void judge_calendar(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out)
 {
-    int64_t spread = spread_of(j->in, index, t->spread_ms);
+    int64_t spread = ebb__schedule_spread(j->in, index);
     int64_t since = later(j->schedule->fired_ms[index], j->schedule->active_since_ms);
     int64_t latest;
 
@@ -159,9 +152,10 @@ static void judge_calendar(const struct judging *j, const struct ebb_trigger *t,
 /* Steps counted from the last run. */
 static void judge_since_run(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out)
 {
-    int64_t from =
-        count_from(j, index, last_run(j->in->facts, false, t->anchor == EBB_ANCHOR_LAST_END ? "ended" : "started"));
-    int64_t passed_ms = j->in->now_ms - spread_of(j->in, index, t->spread_ms) - from;
+    int64_t from = ebb__schedule_count_from(
+        j->in, j->schedule, index,
+        ebb__schedule_last_run(j->in->facts, false, t->anchor == EBB_ANCHOR_LAST_END ? "ended" : "started"));
+    int64_t passed_ms = j->in->now_ms - ebb__schedule_spread(j->in, index) - from;
     int64_t steps = t->step_ms > 0 ? passed_ms / t->step_ms : 0;
     int64_t latest = from + steps * t->step_ms;
 
@@ -181,9 +175,10 @@ static void judge_since_run(const struct judging *j, const struct ebb_trigger *t
 static int judge_count(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out,
                        struct ebb_err *err)
 {
-    int64_t since = count_from(j, index, last_run(j->in->facts, t->since == EBB_SINCE_LAST_SUCCESS, "started"));
-    struct batch batch;
-    int rc = gather(j, index, since, &batch, err);
+    int64_t since = ebb__schedule_count_from(
+        j->in, j->schedule, index, ebb__schedule_last_run(j->in->facts, t->since == EBB_SINCE_LAST_SUCCESS, "started"));
+    struct ebb__batch batch;
+    int rc = ebb__schedule_gather(j->in, index, since, j->in->now_ms, &batch, err);
 
     if (rc || batch.count < t->n)
         return rc;
@@ -198,8 +193,8 @@ static int judge_event(const struct judging *j, const struct ebb_trigger *t, siz
                        struct ebb_err *err)
 {
     int64_t since = later(j->schedule->fired_ms[index], j->schedule->active_since_ms);
-    struct batch batch;
-    int rc = gather(j, index, since, &batch, err);
+    struct ebb__batch batch;
+    int rc = ebb__schedule_gather(j->in, index, since, j->in->now_ms, &batch, err);
 
     if (rc || !batch.count)
         return rc;
@@ -262,19 +257,25 @@ int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *s
 
 /* ---- what a decision makes of it ---- */
 
-/* The last instant at which a run that is held back may still begin; INT64_MAX: any. */
-static int64_t deadline_of(const struct ebb_schedule_input *in, const struct ebb_due *due)
+int64_t ebb__schedule_add(int64_t at_ms, int64_t by_ms)
 {
-    const struct ebb_trigger *t =
-        due->trigger == SIZE_MAX ? NULL : ebb_settings_get_trigger(in->settings, due->trigger);
-    int64_t spread, next, sum;
+    int64_t sum;
 
-    if (!t)
-        return INT64_MAX;
-    spread = spread_of(in, due->trigger, t->spread_ms);
+    return __builtin_add_overflow(at_ms, by_ms, &sum) ? by_ms < 0 ? INT64_MIN : INT64_MAX : sum;
+}
+
+int64_t ebb__schedule_deadline(const struct ebb_schedule_input *in, size_t index, int64_t nominal_ms)
+{
+    const struct ebb_trigger *t = ebb_settings_get_trigger(in->settings, index);
+    int64_t next = INT64_MAX;
+
     if (t->late_by_ms >= 0)
-        return __builtin_add_overflow(due->scheduled_for_ms + spread, t->late_by_ms, &sum) ? INT64_MAX : sum;
-    return t->calendar && ebb_calendar_next(t->calendar, due->scheduled_for_ms, &next) ? next + spread : INT64_MAX;
+        next = ebb__schedule_add(nominal_ms, t->late_by_ms);
+    else if (t->calendar && !ebb_calendar_next(t->calendar, nominal_ms, &next))
+        next = INT64_MAX;
+    else if (!t->calendar && t->kind == EBB_TRIGGER_EVERY)
+        next = ebb__schedule_add(nominal_ms, t->step_ms);
+    return ebb__schedule_add(next, ebb__schedule_spread(in, index));
 }
 
 bool ebb_schedule_defer(const struct ebb_schedule_input *in, const struct ebb_due *due, int64_t until_ms, bool by_guard,
@@ -282,7 +283,7 @@ bool ebb_schedule_defer(const struct ebb_schedule_input *in, const struct ebb_du
 {
     int64_t until = until_ms ? until_ms : in->now_ms;
 
-    if (by_guard && until > deadline_of(in, due))
+    if (by_guard && due->trigger != SIZE_MAX && until > ebb__schedule_deadline(in, due->trigger, due->scheduled_for_ms))
         return false;
     if (!schedule->deferred_until_ms || until < schedule->deferred_until_ms)
         schedule->deferred_until_ms = until;
@@ -300,8 +301,8 @@ static int add_events(const struct ebb_schedule_input *in, const struct ebb_due 
     for (size_t i = count > TRIGGER_EVENTS_MAX ? count - TRIGGER_EVENTS_MAX : 0; !rc && i < count; i++) {
         bool is_one = false;
 
-        rc = is_of_trigger(in, due->trigger, ebb_value_get_at(events, i), due->since_ms, due->scheduled_for_ms, &is_one,
-                           err);
+        rc = ebb__schedule_takes_event(in, due->trigger, ebb_value_get_at(events, i), due->since_ms,
+                                       due->scheduled_for_ms, &is_one, err);
         if (!rc && is_one)
             ebb_value_add_copy(list, ebb_value_get_at(events, i));
     }

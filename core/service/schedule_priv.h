@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside of the schedule: what judging triggers and looking ahead share.
+ */
+#ifndef EBB_SERVICE_SCHEDULE_PRIV_H
+#define EBB_SERVICE_SCHEDULE_PRIV_H
+
+#include "service/schedule.h"
+
+/* The fixed offset of a table on one trigger: the same on every node and for ever. 0 when no table is given (uuid
+ * NULL) or the trigger has no spread. */
+int64_t ebb__schedule_spread(const struct ebb_schedule_input *in, size_t index);
+/* When the last run of the policy started (key "started") or ended ("ended"); success: only of those that went well. 0
+ * when there is none. */
+int64_t ebb__schedule_last_run(const struct ebb_value *facts, bool success, const char *key);
+/* Where the steps of a trigger with the anchor last_start or last_end begin, or where a count does: at what its base
+ * says, but not again at what fired since the last run without leading to one. */
+int64_t ebb__schedule_count_from(const struct ebb_schedule_input *in, const struct ebb_schedule *schedule, size_t index,
+                                 int64_t base_ms);
+/* Whether an event belongs to a trigger: its type, after since, not after until, not made by maintenance, and wanted.
+ * EBB_EPOLICY_…. */
+int ebb__schedule_takes_event(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event,
+                              int64_t since_ms, int64_t until_ms, bool *out, struct ebb_err *err);
+
+struct ebb__batch {
+    int64_t count, first_ms, last_ms;
+};
+/* The events of a trigger after since_ms, up to until_ms. EBB_EPOLICY_…. */
+int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int64_t since_ms, int64_t until_ms,
+                         struct ebb__batch *out, struct ebb_err *err);
+/* The last instant at which an occurrence of a trigger that is held back may still begin; INT64_MAX: any. */
+int64_t ebb__schedule_deadline(const struct ebb_schedule_input *in, size_t index, int64_t nominal_ms);
+
+/* Sums that stop at the ends. */
+int64_t ebb__schedule_add(int64_t at_ms, int64_t by_ms);
+
+#endif
