@@ -283,11 +283,25 @@ static bool is_wanted(lua_State *L, const struct ebb_value *event, int filter)
     return wanted;
 }
 
+static const struct ebb_value *events_of(lua_State *L)
+{
+    const struct ebb_value *events;
+    struct ebb_err err;
+    int rc = ebb__eval_events(ebb__eval_of(L), &events, &err);
+
+    if (rc == -(int)EBB_ENOMEM)
+        EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_MEMORY));
+    if (rc)
+        luaL_error(L, "%s", err.message);
+    return events;
+}
+
 /* Push the list of events that fit the options. */
 static struct ebb__slice *push_events(lua_State *L, const char *what)
 {
     struct ebb__eval *e = ebb__eval_of(L);
-    size_t n = ebb_value_get_count(e->events);
+    const struct ebb_value *events = events_of(L);
+    size_t n = ebb_value_get_count(events);
     struct ebb__slice *s;
     int64_t since;
     const char *type = event_options(L, what, &since);
@@ -295,7 +309,7 @@ static struct ebb__slice *push_events(lua_State *L, const char *what)
     EBB_MAY_LJMP(ebb__charge(L, 2 * n + 10));
     s = ebb__slice_push(L, n, &ebb__shape_event, read_root(L, "event"));
     for (size_t i = 0; i < n; i++) {
-        const struct ebb_value *event = ebb_value_get_at(e->events, i);
+        const struct ebb_value *event = ebb_value_get_at(events, i);
         const char *its = ebb_value_text_of(event, "type");
         int64_t at = ebb_value_int_of(event, "at", 0);
 
@@ -317,7 +331,7 @@ static int l_events_count(lua_State *L)
 {
     struct ebb__slice *s = push_events(L, "ctx.events.count");
 
-    if (!ebb__eval_of(L)->events)
+    if (!events_of(L))
         return 0;
     lua_pushinteger(L, (lua_Integer)s->count);
     return 1;

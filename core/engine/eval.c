@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <lauxlib.h>
+#include <stddef.h>
 
 #include "engine/eval_priv.h"
 #include "engine/header_priv.h"
@@ -49,7 +50,7 @@ int ebb__eval_init(struct ebb__eval *e, const struct ebb_policy *policy, const s
 {
     int rc;
 
-    memset(e, 0, sizeof *e);
+    memset(e, 0, offsetof(struct ebb__eval, reads));
     e->node = -1;
     e->policy = policy;
     e->settings = settings;
@@ -57,10 +58,17 @@ int ebb__eval_init(struct ebb__eval *e, const struct ebb_policy *policy, const s
     e->table = ebb_value_get(input->facts, "table");
     ebb__reads_init(&e->reads);
     rc = make_ctx(e, err);
-    if (!rc)
-        rc = make_trace(e, err);
-    if (!rc)
-        rc = ebb__events_make(input, !ebb_settings_get_guard(settings)->ignore_own, &e->events, err);
+    return rc ? rc : make_trace(e, err);
+}
+
+int ebb__eval_events(struct ebb__eval *e, const struct ebb_value **out, struct ebb_err *err)
+{
+    int rc = 0;
+
+    if (!e->has_events)
+        rc = ebb__events_make(e->input, !ebb_settings_get_guard(e->settings)->ignore_own, &e->events, err);
+    e->has_events = !rc;
+    *out = e->events;
     return rc;
 }
 

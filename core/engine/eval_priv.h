@@ -37,17 +37,14 @@ struct ebb__eval {
     const struct ebb_settings *settings;
     const struct ebb_decide_input *input;
     const struct ebb_value *table; /* of the facts, or NULL */
-    struct ebb__reads reads;
     struct ebb_value *ctx;                     /* now, trigger, params, fleet, runs */
-    struct ebb_value *events;                  /* all events by time, or NULL when none are known */
+    struct ebb_value *events;                  /* see ebb__eval_events */
+    bool has_events;                           /* `events` is made */
     struct ebb_value *trace;                   /* map: checks, notes, ranked: lists for the record */
     struct ebb_value *checks, *notes, *ranked; /* in trace */
     struct ebb__field ctx_fields[6];
     struct ebb__shape ctx_shape;
-    struct ebb__node nodes[EBB__NODES_MAX];
-    int node_count;
-    int children[EBB__CHILDREN_MAX];
-    int child_count;
+    int node_count, child_count;
     size_t note_bytes;
     int64_t dropped_notes, dropped_checks;
     int64_t gas, mem_peak;
@@ -59,13 +56,20 @@ struct ebb__eval {
     struct ebb_value *action; /* owned */
     char why[512];
     int rc; /* of taking the result */
+    const char *state; /* "image" or "collected": what the script ran in */
     struct ebb_err err;
+    /* What stands above is zeroed for each evaluation; below is what is large and filled only as far as it is counted. */
+    struct ebb__reads reads;
+    struct ebb__node nodes[EBB__NODES_MAX];
+    int children[EBB__CHILDREN_MAX];
 };
 
 /* Fill from policy, settings and input; reads no clock. EBB_ENOMEM, EBB_ELIMIT. */
 int ebb__eval_init(struct ebb__eval *e, const struct ebb_policy *policy, const struct ebb_settings *settings,
                    const struct ebb_decide_input *input, struct ebb_err *err);
 void ebb__eval_fini(struct ebb__eval *e);
+/* All events by time, made when first asked for; NULL when none are known. EBB_ENOMEM, EBB_ELIMIT. */
+int ebb__eval_events(struct ebb__eval *e, const struct ebb_value **out, struct ebb_err *err);
 /* Run header and decide in a fresh sandbox; the result is in *e. */
 int ebb__eval_run(struct ebb__eval *e, struct ebb_err *err);
 struct ebb__eval *ebb__eval_of(lua_State *L);
