@@ -19,7 +19,8 @@ enum ebb_avro_type {
     EBB_AVRO_INT,
     EBB_AVRO_LONG = EBB_AVRO_INT,
     EBB_AVRO_BYTES /* bytes, string or fixed */,
-    EBB_AVRO_PRESENT /* only whether it is not null */
+    EBB_AVRO_PRESENT /* only whether it is not null */,
+    EBB_AVRO_RAW /* boolean, float or double, as the 1, 4 or 8 bytes that it is stored in (little endian) */
 };
 struct ebb_avro_want {
     int ids[3]; /* 0-terminated */

@@ -94,15 +94,15 @@ static struct scalar scalar_of(const struct ebb__avro_node *node)
 
     switch (node->kind) {
     case EBB__AVRO_BOOLEAN:
-        return (struct scalar){EBB__OP_BOOLEAN, 0, 0, 0, 1};
+        return (struct scalar){EBB__OP_BOOLEAN, EBB__OP_READ_FIXED, EBB_AVRO_RAW, 1, 1};
     case EBB__AVRO_KIND_INT:
         return (struct scalar){EBB__OP_INT, EBB__OP_READ_INT, EBB_AVRO_LONG, 0, 1};
     case EBB__AVRO_KIND_LONG:
         return (struct scalar){EBB__OP_LONG, EBB__OP_READ_LONG, EBB_AVRO_LONG, 0, 1};
     case EBB__AVRO_FLOAT:
-        return (struct scalar){EBB__OP_FIXED, 0, 0, 4, 4};
+        return (struct scalar){EBB__OP_FIXED, EBB__OP_READ_FIXED, EBB_AVRO_RAW, 4, 4};
     case EBB__AVRO_DOUBLE:
-        return (struct scalar){EBB__OP_FIXED, 0, 0, 8, 8};
+        return (struct scalar){EBB__OP_FIXED, EBB__OP_READ_FIXED, EBB_AVRO_RAW, 8, 8};
     case EBB__AVRO_FIXED:
         return (struct scalar){EBB__OP_FIXED, EBB__OP_READ_FIXED, EBB_AVRO_BYTES, size, size};
     case EBB__AVRO_ENUM:

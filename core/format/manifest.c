@@ -11,6 +11,7 @@ struct reading {
     void *data;
     int callback_rc;
     int default_content;
+    bool has_parts;
     struct ebb_manifest_counts counts;
 };
 
@@ -134,7 +135,9 @@ enum {
     ENTRY_RECORDS,
     ENTRY_SIZE,
     ENTRY_REFERENCED,
-    ENTRY_FIELDS
+    ENTRY_FIELDS,
+    ENTRY_CONTENT_SIZE = ENTRY_FIELDS, /* from here on with parts only */
+    ENTRY_PARTS
 };
 
 static const struct ebb_avro_want ENTRY_WANTS[ENTRY_FIELDS] = {
@@ -188,6 +191,8 @@ static int on_manifest_row(void *data, const struct ebb_avro_value *row, struct 
     entry.snapshot_id = number_or(&row[ENTRY_SNAPSHOT], -1);
     entry.record_count = row[ENTRY_RECORDS].number;
     entry.file_size_bytes = row[ENTRY_SIZE].number;
+    entry.content_size_bytes = r->has_parts ? number_or(&row[ENTRY_CONTENT_SIZE], -1) : -1;
+    entry.partition = r->has_parts ? row + ENTRY_PARTS : NULL;
     count_entry(&r->counts, entry.status);
     r->callback_rc = r->on_entry(r->data, &entry, err);
     return r->callback_rc;
@@ -204,17 +209,43 @@ static int on_manifest_meta(void *data, struct ebb_str key, struct ebb_str value
     return 0;
 }
 
-int ebb_manifest_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
-                      ebb_manifest_entry_cb *cb, void *data, struct ebb_manifest_counts *counts, struct ebb_err *err)
+static int read_entries(struct reading *r, struct ebb_avro_reader *reader, const void *bytes, size_t n,
+                        const struct ebb_avro_want *wants, size_t want_count, struct ebb_manifest_counts *counts,
+                        struct ebb_err *err)
 {
-    struct reading r = {.name = name, .on_entry = cb, .data = data};
     int rc;
 
     if (n >= 4 && !memcmp(bytes, "PAR1", 4))
         return ebb_err_set(err, EBB_EMANIFEST_CORRUPT, "%s: Parquet manifests of format version 4 are not supported",
-                           name);
-    rc = ebb_avro_read(reader, name, bytes, n, ENTRY_WANTS, ENTRY_FIELDS, on_manifest_meta, on_manifest_row, &r, err);
+                           r->name);
+    rc = ebb_avro_read(reader, r->name, bytes, n, wants, want_count, on_manifest_meta, on_manifest_row, r, err);
     if (!rc && counts)
-        *counts = r.counts;
-    return as_kind(&r, rc, EBB_EMANIFEST_CORRUPT, err);
+        *counts = r->counts;
+    return as_kind(r, rc, EBB_EMANIFEST_CORRUPT, err);
+}
+
+int ebb_manifest_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
+                      ebb_manifest_entry_cb *cb, void *data, struct ebb_manifest_counts *counts, struct ebb_err *err)
+{
+    struct reading r = {.name = name, .on_entry = cb, .data = data};
+
+    return read_entries(&r, reader, bytes, n, ENTRY_WANTS, ENTRY_FIELDS, counts, err);
+}
+
+int ebb_manifest_read_parts(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
+                            const struct ebb_manifest_part *parts, size_t part_count, ebb_manifest_entry_cb *cb,
+                            void *data, struct ebb_manifest_counts *counts, struct ebb_err *err)
+{
+    static const struct ebb_avro_want SIZE = FILE_FIELD(145, "content_size_in_bytes", EBB_AVRO_LONG, false);
+    struct reading r = {.name = name, .on_entry = cb, .data = data, .has_parts = true};
+    struct ebb_avro_want wants[ENTRY_PARTS + EBB_MANIFEST_PARTS_MAX];
+
+    if (part_count > EBB_MANIFEST_PARTS_MAX)
+        return ebb_err_set(err, EBB_ELIMIT, "%s: more than %d partition fields", name, EBB_MANIFEST_PARTS_MAX);
+    memcpy(wants, ENTRY_WANTS, sizeof ENTRY_WANTS);
+    wants[ENTRY_CONTENT_SIZE] = SIZE;
+    for (size_t i = 0; i < part_count; i++)
+        wants[ENTRY_PARTS + i] = (struct ebb_avro_want){
+            {2, 102, parts[i].field_id}, {"data_file", "partition", parts[i].name}, parts[i].type, false};
+    return read_entries(&r, reader, bytes, n, wants, ENTRY_PARTS + part_count, counts, err);
 }

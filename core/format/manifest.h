@@ -36,6 +36,8 @@ struct ebb_manifest_entry {
     int64_t snapshot_id;                 /* -1: inherit */
     int64_t record_count;
     int64_t file_size_bytes;
+    int64_t content_size_bytes;             /* of a deletion vector in its file; -1: none, or not asked for */
+    const struct ebb_avro_value *partition; /* one value for each part that was asked for */
 };
 typedef int ebb_manifest_entry_cb(void *data, const struct ebb_manifest_entry *entry, struct ebb_err *err);
 
@@ -48,5 +50,18 @@ struct ebb_manifest_counts {
  * it with the list is the caller's business. */
 int ebb_manifest_read(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
                       ebb_manifest_entry_cb *cb, void *data, struct ebb_manifest_counts *counts, struct ebb_err *err);
+/* A field of the partition tuple that is to be read, too. A null, and a field that the file does not have, is not
+ * set. */
+struct ebb_manifest_part {
+    int field_id;
+    const char *name; /* for files without ids */
+    enum ebb_avro_type type;
+};
+#define EBB_MANIFEST_PARTS_MAX 48
+/* As ebb_manifest_read, with content_size_bytes and these parts of the partition; a part of another type is
+ * EBB_EMANIFEST_CORRUPT, more than EBB_MANIFEST_PARTS_MAX are EBB_ELIMIT. */
+int ebb_manifest_read_parts(struct ebb_avro_reader *reader, const char *name, const void *bytes, size_t n,
+                            const struct ebb_manifest_part *parts, size_t part_count, ebb_manifest_entry_cb *cb,
+                            void *data, struct ebb_manifest_counts *counts, struct ebb_err *err);
 
 #endif

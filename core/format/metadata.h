@@ -47,6 +47,7 @@ struct ebb_log_entry {
 
 struct ebb_spec_field {
     int64_t spec_id;
+    int64_t field_id, source_id; /* 0: the file does not say (version 1 without ids; several sources) */
     char *name;
     char *transform;
 };
@@ -77,6 +78,7 @@ struct ebb_metadata {
     int64_t default_spec_id;
     /* JSON text as in the file, NULL when absent: for policies. */
     struct ebb_str schema_json, spec_json, sort_order_json;
+    struct ebb_str schemas_json; /* all schemas (an array), where there are partition fields; absent in old files */
     struct ebb_arena arena;
 };
 

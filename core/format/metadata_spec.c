@@ -8,6 +8,8 @@ static int read_field(struct ebb__metadata_reader *r, struct ebb__rows *rows, st
     static const struct ebb__field FIELDS[] = {
         {"name", EBB__FIELD_TEXT, EBB__REQUIRED, offsetof(struct ebb_spec_field, name), NULL},
         {"transform", EBB__FIELD_TEXT, EBB__REQUIRED, offsetof(struct ebb_spec_field, transform), NULL},
+        {"field-id", EBB__FIELD_INT, EBB__NULLABLE, offsetof(struct ebb_spec_field, field_id), NULL},
+        {"source-id", EBB__FIELD_INT, EBB__NULLABLE, offsetof(struct ebb_spec_field, source_id), NULL},
     };
     struct ebb_spec_field *field = ebb__rows_add(rows);
 
@@ -168,6 +170,8 @@ int ebb__metadata_choose(struct ebb__metadata_reader *r, struct ebb_err *err)
 
     if (!rc)
         rc = choose_one(r, top->specs, "spec-id", m->default_spec_id, &m->spec_json, err);
+    if (!rc && m->spec_field_count)
+        rc = copy_raw(r, top->schemas, &m->schemas_json, err);
     if (!rc)
         rc = choose_one(r, top->schemas, "schema-id", top->current_schema_id, &m->schema_json, err);
     if (!rc && !m->schema_json.p)
