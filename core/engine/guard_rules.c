@@ -159,3 +159,15 @@ void ebb__guard_check(struct ebb__checker *c, const struct ebb_value *guard)
     check_part(c, guard, "fleet", "guard.fleet", FLEET, N(FLEET));
     check_part(c, guard, "backoff", "guard.backoff", BACKOFF, N(BACKOFF));
 }
+
+int ebb_guard_check_site(const char *where, const struct ebb_value *guard, struct ebb_err *err)
+{
+    struct ebb__checker c = {.file = where, .code = "config", .error = EBB_ECONFIG};
+
+    if (ebb_value_get_kind(guard) != EBB_VALUE_MAP)
+        return ebb_err_set(err, EBB_ECONFIG, "%s: guard: a table with named keys is wanted", where);
+    ebb__guard_check(&c, guard);
+    if (c.has_failed && err)
+        *err = c.first;
+    return c.has_failed ? -(int)EBB_ECONFIG : 0;
+}

@@ -95,6 +95,12 @@ struct ebb_quiet {
     const char *only_if; /* name of a site flag, or NULL */
 };
 
+/* Local dates, both inside, as days since the epoch. */
+struct ebb_blackout {
+    int64_t first_day, last_day;
+};
+#define EBB_POLICY_BLACKOUTS_MAX 366
+
 struct ebb_guard {
     enum ebb_overlap overlap;
     int64_t min_interval_ms; /* 0: none */
@@ -103,6 +109,9 @@ struct ebb_guard {
     bool stop_in_quiet;
     const struct ebb_quiet *quiet;
     size_t quiet_count;
+    const struct ebb_blackout *blackouts; /* of the binding */
+    size_t blackout_count;
+    const struct ebb_tz *blackout_tz;
     /* limits of one run; 0 = not given */
     int64_t deletes_max_files;
     double deletes_max_share;
@@ -127,6 +136,22 @@ struct ebb_settings;
  * counts: override, else property, else default. EBB_ECONFIG names the parameter or property that is wrong. */
 int ebb_settings_new(const struct ebb_policy *policy, const struct ebb_value *overrides,
                      const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err);
+/* What a binding says of a policy; all borrowed. */
+struct ebb_settings_site {
+    const struct ebb_value *params;    /* overrides, as above; NULL none */
+    const struct ebb_value *guard;     /* guards as in a policy, which may only be stricter; NULL none */
+    const struct ebb_value *blackouts; /* list of texts "2026-12-24" or "2026-12-24..2027-01-02"; NULL none */
+    const char *blackout_tz;           /* zone of their days; NULL: UTC */
+};
+/* The same for a binding: of each guard the stricter of policy and binding counts, quiet windows of both. EBB_ECONFIG
+ * also where the binding would loosen a guard ("guard.min_interval: …"). */
+int ebb_settings_new_bound(const struct ebb_policy *policy, const struct ebb_settings_site *site,
+                           const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err);
+/* Check the guards of a binding by the schema of guards, without a policy. EBB_ECONFIG: "<where>: guard.…", with a
+ * suggestion for an unknown key. */
+int ebb_guard_check_site(const char *where, const struct ebb_value *guard, struct ebb_err *err);
+/* Read blackouts. out: EBB_POLICY_BLACKOUTS_MAX entries. EBB_ECONFIG names the entry. */
+int ebb_blackouts_parse(const struct ebb_value *list, struct ebb_blackout *out, size_t *count, struct ebb_err *err);
 void ebb_settings_free(struct ebb_settings *settings);
 /* Typed parameters as a map: durations in ms, sizes in bytes. */
 const struct ebb_value *ebb_settings_get_params(const struct ebb_settings *settings);
@@ -139,7 +164,15 @@ int ebb_policy_filter_event(const struct ebb_policy *policy, size_t trigger, con
                             struct ebb_err *err);
 /* Whether an instant is quiet. flags: map of site flag to boolean, or NULL (none is set). */
 bool ebb_guard_is_quiet(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms);
-/* The first instant at or after at_ms that is not quiet; false when there is none within 15 days. */
+/* Whether an instant lies on a date of the blackouts. */
+bool ebb_guard_is_blackout(const struct ebb_guard *guard, int64_t at_ms);
+/* The first instant at or after at_ms that is neither quiet nor on a blackout date; false when there is none within 15
+ * days (days of blackouts not counted). */
 bool ebb_guard_next_free(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms, int64_t *out_ms);
+/* The same, telling what was in the way. */
+#define EBB_HELD_QUIET 1u
+#define EBB_HELD_BLACKOUT 2u
+bool ebb_guard_wait(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms, int64_t *out_ms,
+                    unsigned *by);
 
 #endif

@@ -115,8 +115,8 @@ int ebb__settings_zone(struct ebb_settings *s, const char *name, const struct eb
     return 0;
 }
 
-int ebb_settings_new(const struct ebb_policy *policy, const struct ebb_value *overrides,
-                     const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err)
+int ebb_settings_new_bound(const struct ebb_policy *policy, const struct ebb_settings_site *site,
+                           const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err)
 {
     struct ebb_settings *s = calloc(1, sizeof *s);
     struct ebb_err local;
@@ -127,11 +127,11 @@ int ebb_settings_new(const struct ebb_policy *policy, const struct ebb_value *ov
         return ebb_err_nomem(err);
     s->policy = policy;
     s->params = ebb_value_new_map(NULL);
-    rc = s->params ? put_params(s, overrides, properties, &local) : ebb_err_nomem(&local);
+    rc = s->params ? put_params(s, site->params, properties, &local) : ebb_err_nomem(&local);
     if (!rc)
         rc = ebb__settings_triggers(s, &local);
     if (!rc)
-        rc = ebb__settings_guard(s, &local);
+        rc = ebb__settings_guard(s, site, &local);
     if (rc) {
         if (local.error != EBB_ENOMEM)
             rc = ebb_err_as(&local, EBB_ECONFIG, ebb_policy_get_name(policy));
@@ -143,6 +143,14 @@ int ebb_settings_new(const struct ebb_policy *policy, const struct ebb_value *ov
     return rc;
 }
 
+int ebb_settings_new(const struct ebb_policy *policy, const struct ebb_value *overrides,
+                     const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err)
+{
+    struct ebb_settings_site site = {.params = overrides};
+
+    return ebb_settings_new_bound(policy, &site, properties, out, err);
+}
+
 void ebb_settings_free(struct ebb_settings *s)
 {
     if (!s)
@@ -152,6 +160,7 @@ void ebb_settings_free(struct ebb_settings *s)
     for (size_t i = 0; i < s->zone_count; i++)
         ebb_tz_free(s->zones[i]);
     ebb_value_free(s->params);
+    free(s->blackouts);
     free(s);
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "engine/settings_priv.h"
-
-#define MINUTE_MS ((int64_t)60000)
-#define SEARCH_MS ((int64_t)15 * 24 * 3600 * 1000)
 
 static enum ebb_overlap overlap_of(const char *text)
 {
@@ -33,28 +30,45 @@ static int put_quiet(struct ebb_settings *s, const struct ebb_value *m, struct e
     return ebb__settings_zone(s, tz ? tz : "UTC", &q->tz, err);
 }
 
+/* Add the windows of a list. */
 static int put_quiets(struct ebb_settings *s, const struct ebb_value *list, struct ebb_err *err)
 {
     size_t count = ebb_value_get_kind(list) == EBB_VALUE_LIST ? ebb_value_get_count(list) : 0;
-    struct ebb_guard always;
-    int64_t free_ms;
     int rc = 0;
 
-    for (size_t i = 0; i < count && i < EBB_POLICY_QUIET_MAX && !rc; i++) {
-        rc = put_quiet(s, ebb_value_get_at(list, i), &s->quiet[i], err);
-        s->guard.quiet_count = i + 1;
-    }
+    for (size_t i = 0; i < count && i < EBB_POLICY_QUIET_MAX && !rc; i++)
+        rc = put_quiet(s, ebb_value_get_at(list, i), &s->quiet[s->guard.quiet_count++], err);
     s->guard.quiet = s->quiet;
-    always = s->guard;
-    if (!rc && !ebb_guard_next_free(&always, NULL, 0, &free_ms))
-        rc = ebb_err_set(err, EBB_ECONFIG, "guard.quiet: there is no time that is not quiet");
     return rc;
 }
 
-static void put_limits(struct ebb_settings *s, const struct ebb_value *guard)
+static int check_quiets(const struct ebb_guard *g, struct ebb_err *err)
+{
+    int64_t free_ms;
+
+    if (ebb_guard_next_free(g, NULL, 0, &free_ms))
+        return 0;
+    return ebb_err_set(err, EBB_ECONFIG, "guard.quiet: there is no time that is not quiet");
+}
+
+static int put_blackouts(struct ebb_settings *s, const struct ebb_settings_site *site, struct ebb_err *err)
+{
+    const char *zone = site->blackout_tz ? site->blackout_tz : "UTC";
+    int rc;
+
+    if (!site->blackouts)
+        return 0;
+    s->blackouts = calloc(EBB_POLICY_BLACKOUTS_MAX, sizeof *s->blackouts);
+    if (!s->blackouts)
+        return ebb_err_nomem(err);
+    s->guard.blackouts = s->blackouts;
+    rc = ebb_blackouts_parse(site->blackouts, s->blackouts, &s->guard.blackout_count, err);
+    return rc ? rc : ebb__settings_zone(s, zone, &s->guard.blackout_tz, err);
+}
+
+static void put_limits(const struct ebb_settings *s, const struct ebb_value *guard, struct ebb_guard *g)
 {
     const struct ebb_value *deletes = ebb_value_get(guard, "deletes"), *rewrites = ebb_value_get(guard, "rewrites");
-    struct ebb_guard *g = &s->guard;
 
     g->deletes_max_files = ebb_value_get_int(ebb__settings_value(s, deletes, "max_files"), 0);
     g->deletes_max_share = ebb_value_get_float(ebb__settings_value(s, deletes, "max_share"), 0);
@@ -65,10 +79,8 @@ static void put_limits(struct ebb_settings *s, const struct ebb_value *guard)
     g->rewrites_on_exceed = exceed_of(rewrites);
 }
 
-static void put_backoff(struct ebb_settings *s, const struct ebb_value *backoff)
+static void put_backoff(const struct ebb_settings *s, const struct ebb_value *backoff, struct ebb_guard *g)
 {
-    struct ebb_guard *g = &s->guard;
-
     g->has_backoff = backoff != NULL;
     g->backoff_after = ebb_value_int_of(backoff, "after_failures", 1);
     g->backoff_first_ms = ebb__settings_duration(s, backoff, "first", 0);
@@ -85,12 +97,10 @@ static int check_share(const struct ebb_guard *g, struct ebb_err *err)
     return 0;
 }
 
-int ebb__settings_guard(struct ebb_settings *s, struct ebb_err *err)
+/* Everything but quiet windows. */
+static int fill(const struct ebb_settings *s, const struct ebb_value *guard, struct ebb_guard *g, struct ebb_err *err)
 {
-    const struct ebb_value *guard = ebb_value_get(s->policy->manifest, "guard");
     const struct ebb_value *fleet = ebb_value_get(guard, "fleet");
-    struct ebb_guard *g = &s->guard;
-    int rc;
 
     g->overlap = overlap_of(ebb_value_text_of(guard, "overlap"));
     g->min_interval_ms = ebb__settings_duration(s, guard, "min_interval", 0);
@@ -100,66 +110,26 @@ int ebb__settings_guard(struct ebb_settings *s, struct ebb_err *err)
     g->pause_after = ebb_value_get_int(ebb__settings_value(s, guard, "pause_after"), 0);
     g->fleet_slot = ebb_value_text_of(fleet, "slot");
     g->fleet_max_running = ebb_value_get_int(ebb__settings_value(s, fleet, "max_running"), 0);
-    put_limits(s, guard);
-    put_backoff(s, ebb_value_get(guard, "backoff"));
-    rc = check_share(g, err);
-    return rc ? rc : put_quiets(s, ebb_value_get(guard, "quiet"), err);
+    put_limits(s, guard, g);
+    put_backoff(s, ebb_value_get(guard, "backoff"), g);
+    return check_share(g, err);
 }
 
-/* Local wall time: weekday, ms of the day. */
-static int64_t wall_ms(const struct ebb_tz *tz, int64_t at_ms, int *weekday)
+int ebb__settings_guard(struct ebb_settings *s, const struct ebb_settings_site *site, struct ebb_err *err)
 {
-    int64_t ms = (at_ms % 1000 + 1000) % 1000;
-    struct ebb_civil c;
+    const struct ebb_value *guard = ebb_value_get(s->policy->manifest, "guard");
+    struct ebb_guard strict = {0};
+    int rc = fill(s, guard, &s->guard, err);
 
-    ebb_tz_civil(tz, (at_ms - ms) / 1000, &c);
-    *weekday = c.weekday;
-    return ((int64_t)c.hour * 3600 + c.minute * 60 + c.second) * 1000 + ms;
-}
-
-static bool is_in_window(const struct ebb_quiet *q, int64_t at_ms)
-{
-    int day;
-    int64_t now = wall_ms(q->tz, at_ms, &day);
-    int64_t from = q->from_minute * MINUTE_MS, to = q->to_minute * MINUTE_MS;
-    bool starts_today = q->days >> day & 1, started_yesterday = q->days >> ((day + 6) % 7) & 1;
-
-    if (from == 0 && to == 0)
-        return starts_today;
-    if (from < to)
-        return starts_today && now >= from && now < to;
-    return (starts_today && now >= from) || (started_yesterday && now < to);
-}
-
-bool ebb_guard_is_quiet(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms)
-{
-    for (size_t i = 0; i < guard->quiet_count; i++) {
-        const struct ebb_quiet *q = &guard->quiet[i];
-
-        if (q->only_if && !ebb_value_bool_of(flags, q->only_if, false))
-            continue;
-        if (is_in_window(q, at_ms))
-            return true;
-    }
-    return false;
-}
-
-/* ms to the next full minute on the first wall clock; zones of today differ by whole minutes. */
-static int64_t to_next_minute(const struct ebb_guard *guard, int64_t at_ms)
-{
-    int day;
-
-    return MINUTE_MS - wall_ms(guard->quiet[0].tz, at_ms, &day) % MINUTE_MS;
-}
-
-/* Windows begin and end, and clocks change, at full minutes: look at each. */
-bool ebb_guard_next_free(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms, int64_t *out_ms)
-{
-    for (int64_t at = at_ms; at - at_ms <= SEARCH_MS; at += to_next_minute(guard, at)) {
-        if (ebb_guard_is_quiet(guard, flags, at))
-            continue;
-        *out_ms = at;
-        return true;
-    }
-    return false;
+    if (!rc)
+        rc = put_quiets(s, ebb_value_get(guard, "quiet"), err);
+    if (!rc && site->guard)
+        rc = fill(s, site->guard, &strict, err);
+    if (!rc && site->guard)
+        rc = ebb__guard_tighten(&s->guard, &strict, site->guard, err);
+    if (!rc)
+        rc = put_quiets(s, ebb_value_get(site->guard, "quiet"), err);
+    if (!rc)
+        rc = check_quiets(&s->guard, err);
+    return rc ? rc : put_blackouts(s, site, err);
 }

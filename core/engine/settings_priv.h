@@ -7,7 +7,9 @@
 
 #include "engine/policy_priv.h"
 
-#define EBB__SETTINGS_ZONES_MAX (EBB_POLICY_TRIGGERS_MAX + EBB_POLICY_QUIET_MAX)
+/* Windows of the policy and of the binding. */
+#define EBB__SETTINGS_QUIET_MAX (2 * EBB_POLICY_QUIET_MAX)
+#define EBB__SETTINGS_ZONES_MAX (EBB_POLICY_TRIGGERS_MAX + EBB__SETTINGS_QUIET_MAX + 1)
 
 struct ebb_settings {
     const struct ebb_policy *policy;
@@ -16,7 +18,8 @@ struct ebb_settings {
     struct ebb_calendar *calendars[EBB_POLICY_TRIGGERS_MAX]; /* NULL where there is none */
     size_t trigger_count;
     struct ebb_guard guard;
-    struct ebb_quiet quiet[EBB_POLICY_QUIET_MAX];
+    struct ebb_quiet quiet[EBB__SETTINGS_QUIET_MAX];
+    struct ebb_blackout *blackouts; /* NULL none */
     struct ebb_tz *zones[EBB__SETTINGS_ZONES_MAX];
     size_t zone_count;
 };
@@ -31,6 +34,10 @@ int64_t ebb__settings_size(const struct ebb_settings *s, const struct ebb_value 
 int ebb__settings_zone(struct ebb_settings *s, const char *name, const struct ebb_tz **out, struct ebb_err *err);
 /* Fill triggers (settings_triggers.c) and guard (settings_guard.c). */
 int ebb__settings_triggers(struct ebb_settings *s, struct ebb_err *err);
-int ebb__settings_guard(struct ebb_settings *s, struct ebb_err *err);
+int ebb__settings_guard(struct ebb_settings *s, const struct ebb_settings_site *site, struct ebb_err *err);
+/* Make each guard as strict as `site`, which was read from `written`: what is not written there stays. EBB_ECONFIG when
+ * something written is looser. Quiet windows are not looked at. */
+int ebb__guard_tighten(struct ebb_guard *g, const struct ebb_guard *site, const struct ebb_value *written,
+                       struct ebb_err *err);
 
 #endif
