@@ -181,6 +181,26 @@ int64_t ebb_calendar_count(const struct ebb_calendar *calendar, int64_t after_ms
     return count;
 }
 
+void ebb_calendar_wall(const struct ebb_calendar *c, int64_t fire_ms, struct ebb_calendar_wall *out)
+{
+    int64_t at_s = ebb__floor_div(fire_ms, 1000), twice[2], nominal_s;
+    struct stretch s;
+
+    *out = (struct ebb_calendar_wall){.local_s = at_s};
+    if (c->kind == EBB_CALENDAR_EPOCH)
+        return;
+    out->local_s = at_s + ebb_tz_offset(c->tz, at_s);
+    if (c->kind == EBB_CALENDAR_START_OF_DAY || c->any_hour || !is_in_range(at_s))
+        return;
+    s = stretch_at(c, at_s, at_s);
+    if (s.span.from_s == at_s && !ebb__nominal_next(c, out->local_s, out->local_s + 1, &nominal_s) &&
+        ebb__nominal_next(c, s.reached_s, out->local_s, &nominal_s)) {
+        out->local_s = nominal_s;
+        out->is_gap = true;
+    }
+    out->is_overlap = !out->is_gap && ebb_tz_instants(c->tz, out->local_s, twice) == 2;
+}
+
 int ebb__calendar_check(const struct ebb_calendar *c, const struct ebb_field_text *t)
 {
     int64_t fire_ms;

@@ -34,4 +34,13 @@ bool ebb_calendar_last(const struct ebb_calendar *calendar, int64_t at_ms, int64
 /* How many fires there are after `after_ms` up to and including `until_ms`, by arithmetic; at most 400 years count. */
 int64_t ebb_calendar_count(const struct ebb_calendar *calendar, int64_t after_ms, int64_t until_ms);
 
+/* The wall time that a fire stands for: seconds since the epoch as if the wall were UTC. */
+struct ebb_calendar_wall {
+    int64_t local_s;
+    bool is_gap;     /* that time is skipped: the fire is the first instant after it */
+    bool is_overlap; /* that time happens twice: the fire is the first */
+};
+/* Of an instant at which the calendar fires. */
+void ebb_calendar_wall(const struct ebb_calendar *calendar, int64_t fire_ms, struct ebb_calendar_wall *out);
+
 #endif

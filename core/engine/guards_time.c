@@ -9,6 +9,7 @@
 #define MINUTE_MS ((int64_t)60000)
 #define DAY_MS (1440 * MINUTE_MS)
 #define SEARCH_MS (15 * DAY_MS)
+#define FAR_MS (INT64_MAX / 4) /* beyond all sense; sums stay in range */
 
 /* Local wall time: date, ms of the day. */
 static int64_t wall_ms(const struct ebb_tz *tz, int64_t at_ms, struct ebb_civil *date)
@@ -99,9 +100,12 @@ bool ebb_guard_is_blackout(const struct ebb_guard *guard, int64_t at_ms)
 bool ebb_guard_wait(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms, int64_t *out_ms,
                     unsigned *by)
 {
-    int64_t at = at_ms, limit = at_ms + SEARCH_MS;
+    int64_t at = at_ms, limit;
 
     *by = 0;
+    if (at_ms > FAR_MS || at_ms < -FAR_MS)
+        return false;
+    limit = at_ms + SEARCH_MS;
     while (at <= limit) {
         int64_t quiet = quiet_until(guard, flags, at), blackout = blackout_until(guard, at);
 
