@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/decide_priv.h"
+#include "engine/evaluator_priv.h"
 #include "engine/record_priv.h"
 
 const char *ebb_verdict_name(enum ebb_verdict verdict)
@@ -37,6 +38,8 @@ static int write_record(struct ebb_decision *d, const struct ebb_policy *policy,
     struct ebb_buf out;
     int rc;
 
+    if (input->without_record)
+        return 0;
     ebb_buf_init(&out, EBB__RECORD_MAX_BYTES);
     rc = ebb__record_write(policy, input, e, g, failure, &out, err);
     if (!rc) {
@@ -48,11 +51,11 @@ static int write_record(struct ebb_decision *d, const struct ebb_policy *policy,
 }
 
 /* The script and the guards, on an evaluation that is set up. *failed gets the policy's error. */
-static int evaluate(struct ebb_decision *d, struct ebb__eval *e, struct ebb__guards *g, int *failed,
-                    struct ebb_err *err)
+static int evaluate(struct ebb_decision *d, struct ebb_evaluator *evaluator, struct ebb__eval *e, struct ebb__guards *g,
+                    int *failed, struct ebb_err *err)
 {
     struct ebb_err failure;
-    int rc = ebb__eval_run(e, &failure);
+    int rc = ebb__evaluator_run(evaluator, &failure);
 
     *failed = is_policy_error(rc) ? rc : 0;
     if (*failed) {
@@ -71,36 +74,33 @@ static int evaluate(struct ebb_decision *d, struct ebb__eval *e, struct ebb__gua
     return rc;
 }
 
-static int decide(struct ebb_decision *d, const struct ebb_policy *policy, const struct ebb_decide_input *input,
-                  int *failed, struct ebb_err *err)
+static int decide(struct ebb_decision *d, struct ebb_evaluator *evaluator, const struct ebb_policy *policy,
+                  const struct ebb_decide_input *input, int *failed, struct ebb_err *err)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(input->facts, "table"), "properties");
     struct ebb_settings *own = NULL;
     struct ebb__guards g = {.verdict = EBB_VERDICT_SKIP, .by = "guard.target"};
-    struct ebb__eval *e;
+    struct ebb__eval *e = NULL;
     int rc = 0;
 
     if (!ebb__guard_target(&g, policy, input)) {
         take_guards(d, &g, NULL);
         return write_record(d, policy, input, NULL, &g, NULL, err);
     }
-    e = calloc(1, sizeof *e);
-    if (!e)
-        return ebb_err_nomem(err);
     if (!input->settings)
         rc = ebb_settings_new(policy, input->overrides, properties, &own, err);
     if (!rc)
-        rc = ebb__eval_init(e, policy, own ? own : input->settings, input, err);
+        rc = ebb__evaluator_begin(evaluator, policy, own ? own : input->settings, input, &e, err);
     if (!rc)
-        rc = evaluate(d, e, &g, failed, err);
-    ebb__eval_fini(e);
-    free(e);
+        rc = evaluate(d, evaluator, e, &g, failed, err);
+    if (e)
+        ebb__eval_fini(e);
     ebb_settings_free(own);
     return rc;
 }
 
-int ebb_decide(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_decision **out,
-               struct ebb_err *err)
+int ebb_evaluator_decide(struct ebb_evaluator *evaluator, const struct ebb_policy *policy,
+                         const struct ebb_decide_input *input, struct ebb_decision **out, struct ebb_err *err)
 {
     struct ebb_decision *d = calloc(1, sizeof *d);
     int failed = 0, rc;
@@ -108,13 +108,27 @@ int ebb_decide(const struct ebb_policy *policy, const struct ebb_decide_input *i
     *out = NULL;
     if (!d)
         return ebb_err_nomem(err);
-    rc = decide(d, policy, input, &failed, err);
+    rc = decide(d, evaluator, policy, input, &failed, err);
     if (rc) {
         ebb_decision_free(d);
         return rc;
     }
     *out = d;
     return failed;
+}
+
+int ebb_decide(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_decision **out,
+               struct ebb_err *err)
+{
+    struct ebb_evaluator *evaluator;
+    int rc = ebb_evaluator_new(&evaluator, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    rc = ebb_evaluator_decide(evaluator, policy, input, out, err);
+    ebb_evaluator_free(evaluator);
+    return rc;
 }
 
 void ebb_decision_free(struct ebb_decision *d)

@@ -82,19 +82,37 @@ void ebb__eval_fini(struct ebb__eval *e)
     e->ctx = e->events = e->trace = e->action = NULL;
 }
 
+static const char DECIDE_KEY = 0; /* its address is the registry key of the function */
+
+/* The header part of a run: what the script starts from. */
+static int load(lua_State *L)
+{
+    const struct ebb_policy *policy = lua_touserdata(L, 1);
+
+    ebb__header_push(L, (struct ebb_str){policy->source, policy->source_bytes});
+    lua_pushliteral(L, "decide");
+    lua_rawget(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &DECIDE_KEY);
+    return 0;
+}
+
+int ebb__eval_load(struct ebb__sandbox *sb, const struct ebb_policy *policy, struct ebb_err *err)
+{
+    int rc;
+
+    sb->bundle = (struct ebb__bundle *)(uintptr_t)&policy->bundle;
+    rc = ebb__sandbox_run(sb, load, (void *)(uintptr_t)policy, policy->file, NULL, err);
+    sb->kept_count = sb->action_count;
+    ebb__sandbox_drop(sb);
+    return rc;
+}
+
 static int decide(lua_State *L)
 {
     struct ebb__eval *e = lua_touserdata(L, 1);
-    struct ebb__sandbox *sb = ebb__sandbox_of(L);
-    int before;
+    int before = lua_gettop(L);
 
-    ebb__header_push(L, (struct ebb_str){e->policy->source, e->policy->source_bytes});
-    lua_pushliteral(L, "decide");
-    lua_rawget(L, -2);
-    sb->phase = EBB__PHASE_DECIDE;
-    sb->reads = &e->reads;
-    ebb__sandbox_refuel(sb, e->input->gas > 0 ? e->input->gas : EBB_DECIDE_GAS);
-    before = lua_gettop(L) - 1;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &DECIDE_KEY);
     ebb__facts_push(L);
     lua_call(L, 2, LUA_MULTRET);
     if (lua_gettop(L) > before + 1)
@@ -104,18 +122,11 @@ static int decide(lua_State *L)
     return 0;
 }
 
-int ebb__eval_run(struct ebb__eval *e, struct ebb_err *err)
+/* What a run of the sandbox came to, as the outcome of the evaluation. */
+static int settle(struct ebb__eval *e, const struct ebb__sandbox *sb, int rc, struct ebb_err *err)
 {
-    struct ebb__sandbox sb;
-    int rc = ebb__sandbox_open(&sb, EBB__PHASE_HEADER, e, ebb__open_policy, err);
-
-    if (rc)
-        return rc;
-    sb.bundle = (struct ebb__bundle *)(uintptr_t)&e->policy->bundle;
-    rc = ebb__sandbox_run(&sb, decide, e, e->policy->file, NULL, err);
-    e->gas = ebb__sandbox_gas_used(&sb);
-    e->mem_peak = (int64_t)sb.mem_peak;
-    ebb__sandbox_close(&sb);
+    e->gas = ebb__sandbox_gas_used(sb);
+    e->mem_peak = (int64_t)sb->mem_peak;
     if (!rc && e->rc) {
         rc = e->rc;
         if (err)
@@ -124,4 +135,31 @@ int ebb__eval_run(struct ebb__eval *e, struct ebb_err *err)
     if (!rc)
         rc = ebb_value_check(e->trace, "explanation", err);
     return rc == -(int)EBB_ELIMIT ? ebb_err_as(err, EBB_EPOLICY_RESULT, e->policy->file) : rc;
+}
+
+int ebb__eval_call(struct ebb__eval *e, struct ebb__sandbox *sb, struct ebb_err *err)
+{
+    int rc;
+
+    sb->host = e;
+    sb->phase = EBB__PHASE_DECIDE;
+    sb->reads = &e->reads;
+    ebb__sandbox_refuel(sb, e->input->gas > 0 ? e->input->gas : EBB_DECIDE_GAS);
+    rc = ebb__sandbox_run(sb, decide, e, e->policy->file, NULL, err);
+    return settle(e, sb, rc, err);
+}
+
+int ebb__eval_run(struct ebb__eval *e, struct ebb__sandbox *sb, uint8_t *lines, size_t line_count, struct ebb_err *err)
+{
+    int rc = ebb__sandbox_open(sb, EBB__PHASE_HEADER, e, ebb__open_policy, err);
+
+    if (rc)
+        return rc;
+    e->state = "collected";
+    if (lines)
+        ebb__sandbox_watch_lines(sb, lines, line_count);
+    rc = ebb__eval_load(sb, e->policy, err);
+    rc = rc ? settle(e, sb, rc, err) : ebb__eval_call(e, sb, err);
+    ebb__sandbox_close(sb);
+    return rc;
 }

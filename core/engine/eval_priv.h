@@ -36,7 +36,7 @@ struct ebb__eval {
     const struct ebb_policy *policy;
     const struct ebb_settings *settings;
     const struct ebb_decide_input *input;
-    const struct ebb_value *table; /* of the facts, or NULL */
+    const struct ebb_value *table;             /* of the facts, or NULL */
     struct ebb_value *ctx;                     /* now, trigger, params, fleet, runs */
     struct ebb_value *events;                  /* see ebb__eval_events */
     bool has_events;                           /* `events` is made */
@@ -55,10 +55,11 @@ struct ebb__eval {
     bool override_quiet;
     struct ebb_value *action; /* owned */
     char why[512];
-    int rc; /* of taking the result */
+    int rc;            /* of taking the result */
     const char *state; /* "image" or "collected": what the script ran in */
     struct ebb_err err;
-    /* What stands above is zeroed for each evaluation; below is what is large and filled only as far as it is counted. */
+    /* What stands above is zeroed for each evaluation; below is what is large and filled only as far as it is counted.
+     */
     struct ebb__reads reads;
     struct ebb__node nodes[EBB__NODES_MAX];
     int children[EBB__CHILDREN_MAX];
@@ -70,8 +71,12 @@ int ebb__eval_init(struct ebb__eval *e, const struct ebb_policy *policy, const s
 void ebb__eval_fini(struct ebb__eval *e);
 /* All events by time, made when first asked for; NULL when none are known. EBB_ENOMEM, EBB_ELIMIT. */
 int ebb__eval_events(struct ebb__eval *e, const struct ebb_value **out, struct ebb_err *err);
-/* Run header and decide in a fresh sandbox; the result is in *e. */
-int ebb__eval_run(struct ebb__eval *e, struct ebb_err *err);
+/* The header part in a state that was just opened: then decide is at hand. */
+int ebb__eval_load(struct ebb__sandbox *sb, const struct ebb_policy *policy, struct ebb_err *err);
+/* Call decide in a loaded state; the result is in *e. */
+int ebb__eval_call(struct ebb__eval *e, struct ebb__sandbox *sb, struct ebb_err *err);
+/* Both in a collected state of its own; sb is room for it. lines: bitmap of executed lines, or NULL. */
+int ebb__eval_run(struct ebb__eval *e, struct ebb__sandbox *sb, uint8_t *lines, size_t line_count, struct ebb_err *err);
 struct ebb__eval *ebb__eval_of(lua_State *L);
 
 /* History (history.c), from the facts alone. */

@@ -176,6 +176,7 @@ int ebb__record_write(const struct ebb_policy *policy, const struct ebb_decide_i
     if (e) {
         ebb_jsonw_key(&w, "reads");
         ebb__reads_write(&e->reads, &w);
+        ebb_jsonw_kstr(&w, "state", e->state);
         ebb_jsonw_kint(&w, "gas", e->gas);
         ebb_jsonw_kint(&w, "mem_peak", e->mem_peak);
     }

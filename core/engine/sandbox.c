@@ -9,7 +9,6 @@
 
 #define HOOK_COUNT 100
 #define TICKS_PER_CLOCK 8 /* hooks between two looks at the clock */
-#define GAS_BYTES 64      /* bytes of growth for one unit of gas */
 
 static const char ABORT_VALUE = 0; /* its address is the error value of an abort */
 static const char ENV_KEY = 0;     /* its address is the registry key of the environment */
@@ -28,34 +27,9 @@ static int64_t cpu_now_ns(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static void *resize(struct ebb__sandbox *sb, void *block, size_t old, size_t wanted)
+bool ebb__sandbox_is_late(const struct ebb__sandbox *sb)
 {
-    void *p;
-
-    if (wanted > old && wanted - old > sb->mem_max - sb->mem_used)
-        return NULL;
-    p = realloc(block, wanted);
-    if (!p)
-        return wanted <= old ? block : NULL;
-    if (wanted > old)
-        sb->gas_left -= (int64_t)((wanted - old) / GAS_BYTES);
-    sb->mem_used = sb->mem_used - old + wanted;
-    if (sb->mem_used > sb->mem_peak)
-        sb->mem_peak = sb->mem_used;
-    return p;
-}
-
-static void *allocate(void *data, void *block, size_t old, size_t wanted)
-{
-    struct ebb__sandbox *sb = data;
-
-    if (!block)
-        old = 0; /* Lua passes the kind of the object here */
-    if (wanted)
-        return resize(sb, block, old, wanted);
-    free(block);
-    sb->mem_used -= old;
-    return NULL;
+    return cpu_now_ns() > sb->cpu_end_ns;
 }
 
 static void on_count(lua_State *L, lua_Debug *ar);
@@ -76,21 +50,45 @@ EBB_LJMP int ebb__abort(lua_State *L, enum ebb_error why)
     return EBB_MAY_LJMP(rethrow(L));
 }
 
+/* Collect everything when half of the room is filled. Where this happens depends on the script alone; the work is paid
+ * for. */
+EBB_LJMP static void collect(lua_State *L, struct ebb__sandbox *sb)
+{
+    sb->gas_left -= (int64_t)(sb->mem_used / EBB__COLLECT_BYTES);
+    lua_gc(L, LUA_GCCOLLECT);
+    sb->collect_at = sb->mem_used + (sb->mem_max - sb->mem_used) / 2;
+    if (ebb__sandbox_is_late(sb))
+        EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_DEADLINE));
+}
+
+static void mark_line(struct ebb__sandbox *sb, lua_Debug *ar)
+{
+    if (!lua_getinfo(sb->L, "S", ar) || strcmp(ar->source, "=policy"))
+        return;
+    if (ar->currentline > 0 && (size_t)ar->currentline < sb->line_count)
+        sb->lines[ar->currentline / 8] |= (uint8_t)(1u << (ar->currentline % 8));
+}
+
 /* Called by Lua after every HOOK_COUNT instructions, and after each one once the state is aborted. */
 EBB_LJMP static void on_count(lua_State *L, lua_Debug *ar)
 {
     struct ebb__sandbox *sb = ebb__sandbox_of(L);
 
-    (void)ar;
     if (sb->aborted)
         EBB_MAY_LJMP(rethrow(L));
+    if (ar->event == LUA_HOOKLINE) {
+        mark_line(sb, ar);
+        return;
+    }
     sb->gas_left -= HOOK_COUNT;
+    if (sb->mem_used > sb->collect_at)
+        EBB_MAY_LJMP(collect(L, sb));
     if (sb->gas_left < 0)
         EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_GAS));
     if (++sb->ticks < TICKS_PER_CLOCK)
         return;
     sb->ticks = 0;
-    if (cpu_now_ns() > sb->cpu_end_ns)
+    if (ebb__sandbox_is_late(sb))
         EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_DEADLINE));
 }
 
@@ -99,9 +97,11 @@ EBB_LJMP void ebb__charge(lua_State *L, size_t units)
     struct ebb__sandbox *sb = ebb__sandbox_of(L);
 
     sb->gas_left -= units > (size_t)EBB__GAS_UNLIMITED ? EBB__GAS_UNLIMITED : (int64_t)units;
+    if (sb->mem_used > sb->collect_at && !sb->aborted)
+        EBB_MAY_LJMP(collect(L, sb));
     if (sb->aborted || sb->gas_left < 0)
         EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_GAS));
-    if (units >= HOOK_COUNT * TICKS_PER_CLOCK && cpu_now_ns() > sb->cpu_end_ns)
+    if (units >= HOOK_COUNT * TICKS_PER_CLOCK && ebb__sandbox_is_late(sb))
         EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_DEADLINE));
 }
 
@@ -130,6 +130,8 @@ void ebb__sandbox_refuel(struct ebb__sandbox *sb, int64_t gas)
     sb->gas_limit = gas;
     sb->gas_left = gas;
     sb->ticks = 0;
+    if (sb->L)
+        lua_sethook(sb->L, on_count, LUA_MASKCOUNT | (sb->lines ? LUA_MASKLINE : 0), HOOK_COUNT);
     sb->cpu_end_ns = cpu_now_ns() + (int64_t)EBB__DEADLINE_MS * 1000000;
 }
 
@@ -214,10 +216,15 @@ int ebb__sandbox_run(struct ebb__sandbox *sb, lua_CFunction body, void *data, co
 
 EBB_LJMP void ebb__load_chunk(lua_State *L, const char *source, size_t n, const char *name)
 {
+    int status;
+
     if (n > EBB_POLICY_SOURCE_MAX_BYTES)
         luaL_error(L, "%s: longer than %d bytes", name + 1, (int)EBB_POLICY_SOURCE_MAX_BYTES);
     ebb__charge(L, n / 8);
-    if (luaL_loadbufferx(L, source, n, name, "t") != LUA_OK)
+    status = luaL_loadbufferx(L, source, n, name, "t");
+    if (status == LUA_ERRMEM)
+        EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_MEMORY));
+    if (status != LUA_OK)
         lua_error(L);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &ENV_KEY);
     if (!lua_setupvalue(L, -2, 1))
@@ -239,20 +246,23 @@ static int open_state(lua_State *L)
     return 0;
 }
 
-int ebb__sandbox_open(struct ebb__sandbox *sb, enum ebb__phase phase, void *host, lua_CFunction opener,
-                      struct ebb_err *err)
+int ebb__sandbox_open_in(struct ebb__sandbox *sb, struct ebb__pool *pool, enum ebb__phase phase, void *host,
+                         lua_CFunction opener, struct ebb_err *err)
 {
     struct opening o = {opener};
     int rc;
 
     memset(sb, 0, sizeof *sb);
+    sb->pool = pool;
     sb->mem_max = EBB__MEMORY_BYTES;
+    sb->collect_at = pool ? SIZE_MAX : EBB__MEMORY_BYTES / 2;
     sb->phase = phase;
     sb->host = host;
     ebb__sandbox_refuel(sb, EBB__GAS_UNLIMITED);
-    sb->L = lua_newstate(allocate, sb);
+    sb->L = lua_newstate(ebb__sandbox_alloc, sb);
     if (!sb->L)
         return ebb_err_nomem(err);
+    lua_gc(sb->L, LUA_GCSTOP);
     *(struct ebb__sandbox **)lua_getextraspace(sb->L) = sb;
     rc = ebb__sandbox_run(sb, open_state, &o, "sandbox", NULL, err);
     if (rc) {
@@ -260,21 +270,38 @@ int ebb__sandbox_open(struct ebb__sandbox *sb, enum ebb__phase phase, void *host
         return rc;
     }
     ebb__sandbox_refuel(sb, EBB__GAS_HEADER);
-    lua_sethook(sb->L, on_count, LUA_MASKCOUNT, HOOK_COUNT);
     return 0;
+}
+
+int ebb__sandbox_open(struct ebb__sandbox *sb, enum ebb__phase phase, void *host, lua_CFunction opener,
+                      struct ebb_err *err)
+{
+    return ebb__sandbox_open_in(sb, NULL, phase, host, opener, err);
+}
+
+void ebb__sandbox_watch_lines(struct ebb__sandbox *sb, uint8_t *lines, size_t count)
+{
+    sb->lines = lines;
+    sb->line_count = count;
+    ebb__sandbox_refuel(sb, sb->gas_limit);
+}
+
+void ebb__sandbox_drop(struct ebb__sandbox *sb)
+{
+    for (size_t i = 0; i < sb->zone_count; i++)
+        ebb_tz_free(sb->zones[i]);
+    sb->zone_count = 0;
+    for (size_t i = sb->kept_count; i < sb->action_count; i++)
+        ebb_value_free(sb->actions[i]);
+    sb->action_count = sb->kept_count;
 }
 
 void ebb__sandbox_close(struct ebb__sandbox *sb)
 {
-    if (sb->L)
+    if (sb->L && !sb->pool)
         lua_close(sb->L);
     sb->L = NULL;
-    for (size_t i = 0; i < sb->zone_count; i++)
-        ebb_tz_free(sb->zones[i]);
-    sb->zone_count = 0;
-    for (size_t i = 0; i < sb->action_count; i++)
-        ebb_value_free(sb->actions[i]);
-    sb->action_count = 0;
+    ebb__sandbox_drop(sb);
 }
 
 EBB_LJMP const struct ebb_tz *ebb__zone(lua_State *L, const char *name)

@@ -19,6 +19,7 @@
 #define EBB__GAS_HEADER ((int64_t)100000)
 #define EBB__GAS_UNLIMITED ((int64_t)1 << 60)
 #define EBB__MEMORY_BYTES ((size_t)4 * 1024 * 1024)
+#define EBB__COLLECT_BYTES 128 /* bytes in use for one unit of gas when everything is collected */
 #define EBB__DEADLINE_MS 250
 #define EBB__TEXT_MAX ((size_t)64 * 1024) /* greatest text a helper makes */
 #define EBB__ERROR_MAX 1000               /* bytes of an error message that are kept */
@@ -28,12 +29,23 @@
 /* What may be called. HEADER: constructors; DECIDE: checks, actions, facts; DATA: pure helpers and env. */
 enum ebb__phase { EBB__PHASE_HEADER, EBB__PHASE_DECIDE, EBB__PHASE_DATA };
 
+/* Memory at a fixed address that is filled upwards; what a state leaves unused is not used again. */
+struct ebb__pool {
+    char *base;
+    size_t size, used;
+};
+/* EBB_ENOMEM. */
+int ebb__pool_init(struct ebb__pool *pool, size_t size, struct ebb_err *err);
+void ebb__pool_fini(struct ebb__pool *pool);
+
 struct ebb__bundle;
 struct ebb__reads;
 struct ebb__sandbox {
     lua_State *L;
+    struct ebb__pool *pool; /* where the state lives; NULL: the heap */
     int64_t gas_limit, gas_left;
     size_t mem_used, mem_peak, mem_max;
+    size_t collect_at; /* when more is used everything is collected */
     int64_t cpu_end_ns;
     int ticks;
     enum ebb_error aborted; /* EBB_OK, EBB_EPOLICY_GAS, EBB_EPOLICY_MEMORY, EBB_EPOLICY_DEADLINE */
@@ -42,8 +54,11 @@ struct ebb__sandbox {
     size_t zone_count;
     struct ebb_value *actions[EBB__ACTIONS_MAX]; /* made by the action constructors; owned */
     size_t action_count;
+    size_t kept_count;          /* that many of the actions belong to the image of the state */
     struct ebb__bundle *bundle; /* libraries of `use`, or NULL */
     struct ebb__reads *reads;   /* the read set of frozen views, or NULL */
+    uint8_t *lines;             /* bitmap of executed lines of the main chunk, or NULL */
+    size_t line_count;          /* bits in it */
     void *host;                 /* of the bindings: struct ebb__loading, struct ebb__eval, … */
 };
 
@@ -51,7 +66,18 @@ struct ebb__sandbox {
  * environment of all chunks. */
 int ebb__sandbox_open(struct ebb__sandbox *sb, enum ebb__phase phase, void *host, lua_CFunction opener,
                       struct ebb_err *err);
+/* The same with a state that lives in an empty pool. One that fills it is aborted with EBB_EPOLICY_MEMORY. */
+int ebb__sandbox_open_in(struct ebb__sandbox *sb, struct ebb__pool *pool, enum ebb__phase phase, void *host,
+                         lua_CFunction opener, struct ebb_err *err);
 void ebb__sandbox_close(struct ebb__sandbox *sb);
+/* Free the zones and actions that were made since the image. */
+void ebb__sandbox_drop(struct ebb__sandbox *sb);
+/* Mark the lines of the main chunk that are executed, from now on. Such a state uses other gas. */
+void ebb__sandbox_watch_lines(struct ebb__sandbox *sb, uint8_t *lines, size_t count);
+/* The deadline has passed. */
+bool ebb__sandbox_is_late(const struct ebb__sandbox *sb);
+/* lua_Alloc of all sandboxes (sandbox_memory.c); data is the sandbox. */
+void *ebb__sandbox_alloc(void *data, void *block, size_t old, size_t wanted);
 /* Give a new budget of gas and a new deadline; counts start from here. */
 void ebb__sandbox_refuel(struct ebb__sandbox *sb, int64_t gas);
 int64_t ebb__sandbox_gas_used(const struct ebb__sandbox *sb);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The allocator of a state. Growth costs gas and is bounded, in the heap as in a pool. The collector never runs by
+ * itself: everything is collected when half of the room is filled, and by Lua when the limit is met. So gas depends on
+ * the script alone, and neither on addresses nor on the seed of strings.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "engine/sandbox_priv.h"
+
+#define GAS_BYTES 64 /* bytes of growth for one unit of gas */
+
+static size_t rounded(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+int ebb__pool_init(struct ebb__pool *pool, size_t size, struct ebb_err *err)
+{
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    *pool = (struct ebb__pool){base == MAP_FAILED ? NULL : base, size, 0};
+    return pool->base ? 0 : ebb_err_nomem(err);
+}
+
+void ebb__pool_fini(struct ebb__pool *pool)
+{
+    if (pool->base)
+        munmap(pool->base, pool->size);
+    pool->base = NULL;
+}
+
+static bool is_last(const struct ebb__pool *pool, const char *block, size_t size)
+{
+    return block && block + rounded(size) == pool->base + pool->used;
+}
+
+static void *pool_resize(struct ebb__pool *pool, char *block, size_t old, size_t wanted)
+{
+    size_t start = pool->used;
+    char *to;
+
+    if (is_last(pool, block, old))
+        start = (size_t)(block - pool->base);
+    else if (wanted <= old)
+        return block;
+    if (wanted > pool->size || rounded(wanted) > pool->size - start)
+        return NULL;
+    to = pool->base + start;
+    if (block && to != block)
+        memcpy(to, block, old);
+    pool->used = start + rounded(wanted);
+    return to;
+}
+
+/* What is refused makes Lua collect and ask once more: that work is paid for, and ends with the deadline. */
+static void *refuse(struct ebb__sandbox *sb)
+{
+    if (sb->aborted)
+        return NULL;
+    sb->gas_left -= (int64_t)(sb->mem_used / EBB__COLLECT_BYTES);
+    if (sb->pool)
+        sb->aborted = EBB_EPOLICY_MEMORY;
+    else if (sb->gas_left < 0)
+        sb->aborted = EBB_EPOLICY_GAS;
+    else if (ebb__sandbox_is_late(sb))
+        sb->aborted = EBB_EPOLICY_DEADLINE;
+    return NULL;
+}
+
+static void *resize(struct ebb__sandbox *sb, void *block, size_t old, size_t wanted)
+{
+    void *p;
+
+    if (wanted > old && (sb->aborted || wanted - old > sb->mem_max - sb->mem_used))
+        return refuse(sb);
+    p = sb->pool ? pool_resize(sb->pool, block, old, wanted) : realloc(block, wanted);
+    if (!p)
+        return wanted <= old ? block : refuse(sb);
+    if (wanted > old)
+        sb->gas_left -= (int64_t)((wanted - old) / GAS_BYTES);
+    sb->mem_used = sb->mem_used - old + wanted;
+    if (sb->mem_used > sb->mem_peak)
+        sb->mem_peak = sb->mem_used;
+    return p;
+}
+
+void *ebb__sandbox_alloc(void *data, void *block, size_t old, size_t wanted)
+{
+    struct ebb__sandbox *sb = data;
+
+    if (!block)
+        old = 0; /* Lua passes the kind of the object here */
+    if (wanted)
+        return resize(sb, block, old, wanted);
+    if (!sb->pool)
+        free(block);
+    else if (is_last(sb->pool, block, old))
+        sb->pool->used = (size_t)((char *)block - sb->pool->base);
+    sb->mem_used -= old;
+    return NULL;
+}
