@@ -55,8 +55,7 @@ static const char *text_of(const struct ebb_value *table, const char *key)
     return text ? text : "";
 }
 
-/* The first binding of the policy that takes the table: the one that a pass would go by. */
-static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, const struct ebb_policy *policy,
+const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
                                             const struct ebb_value *facts)
 {
     const struct ebb_config *c = ebb_workspace_config(ws);
@@ -70,8 +69,8 @@ static const struct ebb_binding *binding_of(const struct ebb_workspace *ws, cons
     return NULL;
 }
 
-static int make_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy,
-                      int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
+int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy,
+                    int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events};
     struct ebb__neighbours neighbours;
@@ -137,7 +136,7 @@ static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, con
                   const struct ebb_decide_options *o, struct ebb_decision **out, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
-    const struct ebb_binding *binding = binding_of(ws, policy, facts);
+    const struct ebb_binding *binding = ebb__pass_binding(ws, policy, facts);
     struct ebb_decide_input input;
     struct ebb_value *trigger;
     struct ebb_buf name;
@@ -183,7 +182,7 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
     *out = NULL;
     rc = ebb_pass_load_policy(ws, o->policy, &policy, err);
     if (!rc)
-        rc = make_facts(ws, o, policy, ebb_clock_now(&ebb_workspace_site(ws)->clock), &facts, err);
+        rc = ebb__pass_facts(ws, o, policy, ebb_clock_now(&ebb_workspace_site(ws)->clock), &facts, err);
     if (!rc)
         rc = decide(ws, policy, facts, o, out, err);
     ebb_value_free(facts);

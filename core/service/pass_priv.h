@@ -27,6 +27,12 @@ int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char 
 /* Whether a binding takes a table by its name: its globs, or without any the policy's target. */
 bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog,
                            const char *namespace_, const char *name);
+/* The first binding of the policy that takes a table, by its facts: the one that a pass would go by. NULL: none. */
+const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
+                                            const struct ebb_value *facts);
+/* Facts of a table, or of a captured fixture (*.json), for a policy. The caller frees. */
+int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *options, const struct ebb_policy *policy,
+                    int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
 
 /* Where the tables of the catalogs are, read once. */
 struct ebb__neighbours {
