@@ -11,10 +11,8 @@ static const struct {
     const char *name;
     lua_CFunction open;
 } TABLES[] = {
-    {"location", ebb__lua_open_location},
-    {"schedule", ebb__lua_open_schedule},
-    {"sql", ebb__lua_open_sql},
-    {"time", ebb__lua_open_time},
+    {"location", ebb__lua_open_location}, {"policy", ebb__lua_open_policy}, {"schedule", ebb__lua_open_schedule},
+    {"sql", ebb__lua_open_sql},           {"time", ebb__lua_open_time},
 };
 
 static const luaL_Reg FUNCTIONS[] = {

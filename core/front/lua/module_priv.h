@@ -14,6 +14,7 @@
 #include <lua.h>
 
 #include "base/buf.h"
+#include "engine/value.h"
 
 /* Marks a function that may raise, and the calls of such functions. */
 #define EBB_LJMP
@@ -24,6 +25,9 @@
 #define EBB__LUA_BUF "ebb.module.buf"
 #define EBB__LUA_RULES "ebb.module.rules"
 #define EBB__LUA_CLOCKWORK "ebb.module.clockwork"
+#define EBB__LUA_TREE "ebb.module.tree"
+#define EBB__LUA_POLICY "ebb.module.policy"
+#define EBB__LUA_DECISION "ebb.module.decision"
 
 #define EBB__LUA_TEXT_MAX ((size_t)1 << 20)
 
@@ -46,8 +50,22 @@ EBB_LJMP int ebb__lua_check_text(lua_State *L, int index, enum ebb_error error, 
 /* A list of strings (nil: empty when optional). Pushes one value that owns the array. */
 EBB_LJMP const struct ebb_str *ebb__lua_check_list(lua_State *L, int index, size_t *count);
 
+/* Push an empty boxed tree; the box frees what is put there. */
+EBB_LJMP struct ebb_value **ebb__lua_tree(lua_State *L);
+/* The value at index copied into a map, under EBB__LUA_KEY (nil: nothing). Pushes the box that owns the map. Raises for
+ * what is no plain data: functions, mixed keys, holes, cycles. An empty table is a map. */
+#define EBB__LUA_KEY "v"
+EBB_LJMP const struct ebb_value *ebb__lua_check_value(lua_State *L, int index);
+/* Push a deep copy as plain tables. */
+EBB_LJMP void ebb__lua_push_value(lua_State *L, const struct ebb_value *value);
+/* Return JSON text as plain tables, or nil and the error. */
+EBB_LJMP int ebb__lua_return_json(lua_State *L, const char *what, const char *json, size_t n);
+/* Give the metatable of the value at the top these methods (and __close the same function as __gc); once per state. */
+EBB_LJMP void ebb__lua_methods(lua_State *L, const luaL_Reg *methods);
+
 /* Openers: push one table. */
 EBB_LJMP int ebb__lua_open_location(lua_State *L);
+EBB_LJMP int ebb__lua_open_policy(lua_State *L);
 EBB_LJMP int ebb__lua_open_schedule(lua_State *L);
 EBB_LJMP int ebb__lua_open_sql(lua_State *L);
 EBB_LJMP int ebb__lua_open_time(lua_State *L);

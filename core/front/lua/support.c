@@ -14,6 +14,20 @@ EBB_LJMP void *ebb__lua_box(lua_State *L, const char *metatable, size_t size, lu
     return box;
 }
 
+EBB_LJMP void ebb__lua_methods(lua_State *L, const luaL_Reg *methods)
+{
+    lua_getmetatable(L, -1);
+    if (lua_getfield(L, -1, "__index") == LUA_TNIL) {
+        luaL_checkstack(L, 4, "methods");
+        lua_getfield(L, -2, "__gc");
+        lua_setfield(L, -3, "__close");
+        lua_newtable(L);
+        luaL_setfuncs(L, methods, 0);
+        lua_setfield(L, -3, "__index");
+    }
+    lua_pop(L, 2);
+}
+
 static int l_buf_gc(lua_State *L)
 {
     ebb_buf_fini(luaL_checkudata(L, 1, EBB__LUA_BUF));
