@@ -48,6 +48,10 @@ struct ebb_session_binding {
  * (policies.md 8.3). */
 int ebb_session_bind(struct ebb_session *session, const struct ebb_policy *policy,
                      const struct ebb_session_binding *binding, struct ebb_err *err);
+/* The policy became active on the table before the story began: what it counts from there on when it never ran.
+ * EBB_ENOT_FOUND. */
+int ebb_session_active_since(struct ebb_session *session, size_t table, const char *policy, int64_t at_ms,
+                             struct ebb_err *err);
 /* EBB_ENOT_FOUND. */
 int ebb_session_unbind(struct ebb_session *session, const char *policy, struct ebb_err *err);
 /* Add a table by its facts (decide.h; copied); *index gets its number, from 0. Its runs, when the facts have any, are
