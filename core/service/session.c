@@ -251,6 +251,29 @@ static int carry_schedule(const struct ebb__spot *at, const struct ebb_settings 
     return rc;
 }
 
+/* Overrides of parameters that a new revision does not have are dropped. */
+static int keep_overrides(struct ebb__bound *b, const struct ebb_policy *policy, struct ebb_err *err)
+{
+    const struct ebb_value *params = ebb_value_get(ebb_policy_get_manifest(policy), "params");
+    struct ebb_value *kept = NULL;
+    int rc;
+
+    if (!b->overrides)
+        return 0;
+    kept = ebb_value_new_map(NULL);
+    for (size_t i = 0; i < ebb_value_get_count(b->overrides); i++)
+        if (ebb_value_get(params, ebb_value_get_key(b->overrides, i).p))
+            ebb_value_put_copy(kept, ebb_value_get_key(b->overrides, i).p, ebb_value_get_at(b->overrides, i));
+    rc = ebb_value_check(kept, "parameters", err);
+    if (rc) {
+        ebb_value_free(kept);
+        return rc;
+    }
+    ebb_value_free(b->overrides);
+    b->overrides = kept;
+    return 0;
+}
+
 static int replace(struct ebb_session *s, struct ebb__bound *b, const struct ebb_policy *policy,
                    const struct ebb_session_binding *binding, struct ebb_err *err)
 {
@@ -258,7 +281,14 @@ static int replace(struct ebb_session *s, struct ebb__bound *b, const struct ebb
     int rc = check_settings(s, policy, binding->params, err);
 
     if (!rc)
+        rc = keep_overrides(b, policy, err);
+    if (!rc)
         rc = keep_binding(b, binding, err);
+    if (!rc && b->overrides && check_settings(s, policy, b->params, NULL)) {
+        ebb_value_free(b->overrides); /* what no longer fits goes too */
+        b->overrides = NULL;
+        rc = merge_params(b, err);
+    }
     if (rc)
         return rc;
     b->policy = policy;

@@ -10,14 +10,19 @@
 
 /* ---- what is due now ---- */
 
-static void tell_dropped(const struct ebb__spot *at, const struct ebb_due *due)
+/* Occurrences that were dropped are those whose triggers moved on. */
+static void tell_dropped(const struct ebb__spot *at, const struct ebb_schedule *before)
 {
     const struct ebb_session_options *o = &at->session->options;
-    struct ebb_session_decision d = {at->bound->name, at->table, at->session->now_ms, due->is_due ? NULL : due, NULL,
-                                     "late",          NULL};
 
-    if (o->decided)
-        o->decided(o->data, &d);
+    for (size_t i = 0; o->decided && i < EBB_POLICY_TRIGGERS_MAX; i++) {
+        int64_t fired_ms = at->pair->schedule.fired_ms[i];
+        struct ebb_due due = {.kind = "time", .trigger = i, .scheduled_for_ms = fired_ms, .is_dropped = true};
+        struct ebb_session_decision d = {at->bound->name, at->table, at->session->now_ms, &due, NULL, "late", NULL};
+
+        if (fired_ms != before->fired_ms[i])
+            o->decided(o->data, &d);
+    }
 }
 
 static void tell_error(const struct ebb__spot *at, const struct ebb_err *error)
@@ -34,6 +39,7 @@ static int look_once(const struct ebb__spot *at, bool *goes_on, struct ebb_err *
 {
     struct ebb_schedule_input in;
     struct ebb_due due;
+    struct ebb_schedule before = at->pair->schedule;
     struct ebb_err failure;
     int rc = ebb__spot_prepare(at, err);
 
@@ -49,7 +55,7 @@ static int look_once(const struct ebb__spot *at, bool *goes_on, struct ebb_err *
         return 0;
     }
     if (due.is_dropped)
-        tell_dropped(at, &due);
+        tell_dropped(at, &before);
     return due.is_due ? ebb__spot_decide(at, &due, goes_on, err) : 0;
 }
 

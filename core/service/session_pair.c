@@ -221,6 +221,5 @@ int ebb__spot_end(const struct ebb__spot *at, const char *outcome, struct ebb_er
     p->running = NULL;
     p->is_blocked = false;
     p->has_wake = false;
-    at->session->is_changed = true;
     return ebb_value_check(p->runs, "runs", err);
 }
