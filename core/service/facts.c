@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/facts.h"
+#include "service/facts_priv.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/file.h"
-
 #define FACT_RUNS 1000
+#define FACT_NODES 3000000
 #define FACT_SUMMARY_ENTRIES 300000 /* of all snapshots together */
+
+struct ebb_value_limits ebb__facts_limits(void)
+{
+    struct ebb_value_limits limits = ebb_value_limits_wide();
+
+    limits.nodes = FACT_NODES;
+    return limits;
+}
 
 static void put_json(struct ebb_value *map, const char *key, struct ebb_str json)
 {
@@ -166,10 +172,9 @@ static int on_last_plan(void *data, const struct ebb_record *record, struct ebb_
     return 0;
 }
 
-static int put_stats(const struct ebb_site *site, struct ebb_value *table, const struct ebb_metadata *m, int64_t now_ms,
-                     struct ebb_err *err)
+static int put_stats(const struct ebb_site *site, struct ebb_value *table, struct ebb_value *stats,
+                     const struct ebb_metadata *m, int64_t now_ms, struct ebb_err *err)
 {
-    struct ebb_value *stats = ebb_value_put_map(table, "stats");
     const struct ebb_snapshot *s = m->has_current_snapshot ? ebb_metadata_snapshot(m, m->current_snapshot_id) : NULL;
     struct last_plan last = {stats, now_ms};
     struct ebb_record_filter filter = {NULL, m->uuid, NULL, NULL, NULL, 0, true, 1};
@@ -234,74 +239,6 @@ static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const 
     return rc;
 }
 
-/* ---- events given by hand ---- */
-
-static void put_event_value(struct ebb_value *event, const char *key, const char *text)
-{
-    char *end;
-    long long number;
-
-    errno = 0;
-    number = strtoll(text, &end, 10);
-    if (!strcmp(text, "true") || !strcmp(text, "false"))
-        ebb_value_put_bool(event, key, text[0] == 't');
-    else if (*text && !*end && !errno)
-        ebb_value_put_int(event, key, (int64_t)number);
-    else
-        ebb_value_put_str(event, key, text);
-}
-
-/* "TYPE key=value key=value" */
-static int add_event(struct ebb_value *events, const char *text, size_t number, int64_t now_ms, struct ebb_err *err)
-{
-    struct ebb_value *event = ebb_value_add_map(events);
-    char *copy = strdup(text), *rest = copy, *word;
-    char id[32];
-    int rc = copy ? 0 : ebb_err_nomem(err);
-
-    snprintf(id, sizeof id, "e-%zu", number + 1);
-    ebb_value_put_str(event, "id", id);
-    ebb_value_put_int(event, "at", now_ms);
-    ebb_value_put_str(event, "source", "hand");
-    for (size_t i = 0; !rc && (word = strtok_r(rest, " ", &rest)) != NULL; i++) {
-        char *equals = strchr(word, '=');
-
-        if (i == 0 && !equals) {
-            ebb_value_put_str(event, "type", word);
-        } else if (i > 0 && equals && equals > word) {
-            *equals = '\0';
-            put_event_value(event, word, equals + 1);
-        } else {
-            rc = ebb_err_set(err, EBB_EUSAGE, "--event '%s': TYPE key=value … is wanted", text);
-        }
-    }
-    if (!rc && !ebb_value_get(event, "type"))
-        rc = ebb_err_set(err, EBB_EUSAGE, "--event: is empty");
-    free(copy);
-    return rc;
-}
-
-/* At the end of those that are there. */
-static int add_events(struct ebb_value *facts, const struct ebb_strs *texts, int64_t now_ms, struct ebb_err *err)
-{
-    struct ebb_value *old = NULL, *events;
-    int rc = 0;
-
-    if (!texts || !texts->count)
-        return 0;
-    if (ebb_value_get_kind(ebb_value_get(facts, "events")) == EBB_VALUE_LIST)
-        rc = ebb_value_dup(ebb_value_get(facts, "events"), NULL, &old, err);
-    if (rc)
-        return rc;
-    events = ebb_value_put_list(facts, "events");
-    for (size_t i = 0; i < ebb_value_get_count(old); i++)
-        ebb_value_add_copy(events, ebb_value_get_at(old, i));
-    for (size_t i = 0; !rc && i < texts->count; i++)
-        rc = add_event(events, texts->items[i], i, now_ms, err);
-    ebb_value_free(old);
-    return rc;
-}
-
 /* ---- all ---- */
 
 static void put_identity(struct ebb_value *v, const struct ebb_table *t)
@@ -317,9 +254,10 @@ static void put_identity(struct ebb_value *v, const struct ebb_table *t)
 int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_facts_options *o,
                   int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_value *facts = ebb_value_new_map(NULL);
+    struct ebb_value_limits limits = ebb__facts_limits();
+    struct ebb_value *facts = ebb_value_new_map(&limits);
     struct ebb_value *table = ebb_value_put_map(facts, "table");
-    struct ebb_value *events = ebb_value_put_list(facts, "events");
+    struct ebb_value *events = ebb_value_put_list(facts, "events"), *stats = ebb_value_put_map(table, "stats");
     int rc;
 
     put_identity(table, t);
@@ -333,9 +271,13 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     ebb_value_put_copy(facts, "flags", o->flags);
     rc = put_snapshots(table, events, t->metadata, err);
     if (!rc)
-        rc = put_stats(site, table, t->metadata, now_ms, err);
+        rc = put_stats(site, table, stats, t->metadata, now_ms, err);
+    if (!rc && (o->manifests & (EBB_LACKS_PARTITIONS | EBB_LACKS_FILES)))
+        rc = ebb__facts_put_files(site, t, table, stats, err);
+    if (!rc && (o->manifests & EBB_LACKS_WRITES))
+        rc = ebb__facts_put_writes(site, t, stats, now_ms, err);
     if (!rc)
-        rc = add_events(facts, o->events, now_ms, err);
+        rc = ebb__facts_add_events(facts, o->events, now_ms, err);
     if (!rc)
         rc = put_runs(site, facts, o->policy, t->metadata->uuid, err);
     if (!rc)
@@ -346,37 +288,4 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     }
     *out = facts;
     return 0;
-}
-
-static int load(const char *file, struct ebb_value **out, struct ebb_err *err)
-{
-    struct ebb_buf bytes;
-    int rc;
-
-    ebb_buf_init(&bytes, (size_t)64 << 20);
-    rc = ebb_file_read(file, &bytes, err);
-    if (!rc)
-        rc = ebb_value_of_json(file, bytes.data ? bytes.data : "", bytes.len, NULL, out, err);
-    ebb_buf_fini(&bytes);
-    return rc == -(int)EBB_ECORRUPT ? ebb_err_as(err, EBB_EUSAGE, NULL) : rc;
-}
-
-int ebb_facts_load(const char *file, const struct ebb_strs *events, int64_t now_ms, struct ebb_value **out,
-                   struct ebb_err *err)
-{
-    int rc;
-
-    *out = NULL;
-    rc = load(file, out, err);
-    if (!rc && ebb_value_get_kind(ebb_value_get(*out, "table")) != EBB_VALUE_MAP)
-        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is no captured table: no \"table\" in it", file);
-    if (!rc)
-        rc = add_events(*out, events, now_ms, err);
-    if (!rc)
-        rc = ebb_value_check(*out, file, err);
-    if (rc) {
-        ebb_value_free(*out);
-        *out = NULL;
-    }
-    return rc;
 }

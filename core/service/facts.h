@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Facts: what a policy may know of a table, as a value tree (engine/decide.h tells the shape), from its metadata, the
- * catalogs and the store. What is not known is left out. Reads metadata only, never manifests. Of a long history the
- * newest part is told: EBB_FACTS_SNAPSHOTS_MAX snapshots, and as events EBB_FACTS_COMMITS_MAX commits; the latest 1,000
- * runs.
+ * catalogs and the store. What is not known is left out. Manifests are read only where that is asked for. Of a long
+ * history the newest part is told: EBB_FACTS_SNAPSHOTS_MAX snapshots, and as events EBB_FACTS_COMMITS_MAX commits; the
+ * latest 1,000 runs.
  */
 #ifndef EBB_SERVICE_FACTS_H
 #define EBB_SERVICE_FACTS_H
@@ -21,7 +21,10 @@ struct ebb_facts_options {
     int64_t overlaps;              /* other known tables that overlap; -1 unknown */
     const struct ebb_value *flags; /* site flags, or NULL */
     const struct ebb_strs *events; /* "TYPE key=value …" to add, as of now (ebb decide --event); NULL none */
+    unsigned manifests;            /* EBB_LACKS_…: what to read off manifests, too (kept in the store by state) */
 };
+/* What a table can tell beyond its metadata. */
+#define EBB_FACTS_MANIFESTS (EBB_LACKS_PARTITIONS | EBB_LACKS_FILES | EBB_LACKS_WRITES)
 /* A fresh tree; the caller frees it. now_ms: for ages. EBB_EUSAGE for an event that can't be read; store errors. */
 int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_facts_options *options,
                   int64_t now_ms, struct ebb_value **out, struct ebb_err *err);

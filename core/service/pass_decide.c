@@ -72,7 +72,7 @@ const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, cons
 int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy,
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events};
+    struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events, 0};
     struct ebb__neighbours neighbours;
     struct ebb_table *t = NULL;
     int rc;

@@ -36,7 +36,7 @@ static bool is_wanted(const struct ebb__pass *p, const struct ebb_table *t, cons
 
 static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb_err *err)
 {
-    struct ebb_facts_options options = {ebb_policy_get_name(p->policy), -1, ebb_workspace_config(p->ws)->flags, NULL};
+    struct ebb_facts_options options = {ebb_policy_get_name(p->policy), -1, ebb_workspace_config(p->ws)->flags, NULL, 0};
     struct ebb_value *facts = NULL;
     int rc;
 
