@@ -67,6 +67,19 @@ static void log_line(void *data, enum ebb_log_level level, const char *message)
     ebb_buf_fini(&text);
 }
 
+/* "2026-03-29T02:30Z" as "2026-03-29T02:30:00Z": whoever names a time to look at seldom means a second. */
+static int parse_at(const char *at, int64_t *out_ms, struct ebb_err *err)
+{
+    char text[128];
+
+    if (strspn(at, "0123456789-") == 10 && strchr("T ", at[10]) && strspn(at + 10, "T 0123456789:") == 6 &&
+        strlen(at) < sizeof text - 4) {
+        snprintf(text, sizeof text, "%.16s:00%s", at, at + 16);
+        return ebb_time_parse(text, NULL, out_ms, err);
+    }
+    return ebb_time_parse(at, NULL, out_ms, err);
+}
+
 static int set_clock(struct ebb_cli *cli, struct ebb_clock *out, struct ebb_err *err)
 {
     const char *at = ebb_args_get(&cli->args, "at");
@@ -75,7 +88,7 @@ static int set_clock(struct ebb_cli *cli, struct ebb_clock *out, struct ebb_err 
     *out = ebb_clock_system();
     if (!at)
         return 0;
-    rc = ebb_time_parse(at, NULL, &cli->now_ms, err);
+    rc = parse_at(at, &cli->now_ms, err);
     if (rc)
         return ebb_err_as(err, EBB_ETIME, "--at");
     *out = ebb_clock_fixed(&cli->now_ms);
