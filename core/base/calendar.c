@@ -186,10 +186,10 @@ void ebb_calendar_wall(const struct ebb_calendar *c, int64_t fire_ms, struct ebb
     int64_t at_s = ebb__floor_div(fire_ms, 1000), twice[2], nominal_s;
     struct stretch s;
 
-    *out = (struct ebb_calendar_wall){.local_s = at_s};
+    *out = (struct ebb_calendar_wall){.local_s = at_s, .used_s = at_s};
     if (c->kind == EBB_CALENDAR_EPOCH)
         return;
-    out->local_s = at_s + ebb_tz_offset(c->tz, at_s);
+    out->local_s = out->used_s = at_s + ebb_tz_offset(c->tz, at_s);
     if (c->kind == EBB_CALENDAR_START_OF_DAY || c->any_hour || !is_in_range(at_s))
         return;
     s = stretch_at(c, at_s, at_s);

@@ -37,6 +37,7 @@ int64_t ebb_calendar_count(const struct ebb_calendar *calendar, int64_t after_ms
 /* The wall time that a fire stands for: seconds since the epoch as if the wall were UTC. */
 struct ebb_calendar_wall {
     int64_t local_s;
+    int64_t used_s;  /* what the wall shows at the fire: another one in a gap */
     bool is_gap;     /* that time is skipped: the fire is the first instant after it */
     bool is_overlap; /* that time happens twice: the fire is the first */
 };

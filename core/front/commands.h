@@ -8,6 +8,7 @@
 #include "front/command.h"
 
 extern const struct ebb_command ebb_command_tables;
+extern const struct ebb_command ebb_command_stats;
 extern const struct ebb_command ebb_command_plan;
 extern const struct ebb_command ebb_command_show;
 extern const struct ebb_command ebb_command_diff;
@@ -22,6 +23,7 @@ extern const struct ebb_command ebb_command_explain;
 extern const struct ebb_command ebb_command_check;
 extern const struct ebb_command ebb_command_manifest;
 extern const struct ebb_command ebb_command_decide;
+extern const struct ebb_command ebb_command_next;
 extern const struct ebb_command ebb_command_run;
 extern const struct ebb_command ebb_command_job;
 extern const struct ebb_command ebb_command_sql;

@@ -238,10 +238,46 @@ static int read_texts(const struct reader *r, const struct ebb_value *list, cons
     return rc;
 }
 
+static int read_blackouts(const struct reader *r, const struct ebb_value *v, const char *where, struct ebb_binding *b,
+                          struct ebb_err *err)
+{
+    struct ebb_blackout days[EBB_POLICY_BLACKOUTS_MAX];
+    const struct ebb_value *zone = ebb_value_get(v, "blackout_tz");
+    struct ebb_tz *tz = NULL;
+    size_t count;
+    int rc;
+
+    b->blackouts = ebb_value_get(v, "blackouts");
+    b->blackout_tz = clean_text(zone);
+    if (zone && !b->blackout_tz)
+        return fail(r, err, "bind.blackout_tz", "text is wanted");
+    if (zone && !b->blackouts)
+        return fail(r, err, "bind.blackout_tz", "goes with blackouts only");
+    rc = ebb_blackouts_parse(b->blackouts, days, &count, err);
+    if (!rc && zone)
+        rc = ebb_tz_load(b->blackout_tz, &tz, err);
+    ebb_tz_free(tz);
+    return rc == 0 || rc == -(int)EBB_ENOMEM ? rc : ebb_err_as(err, EBB_ECONFIG, where);
+}
+
+/* What a binding says to guards. */
+static int read_guards(const struct reader *r, const struct ebb_value *v, struct ebb_binding *b, struct ebb_err *err)
+{
+    char where[512];
+    int rc = 0;
+
+    snprintf(where, sizeof where, "%.400s: bind[%zu]", r->c->file, r->c->binding_count);
+    b->guard = ebb_value_get(v, "guard");
+    if (b->guard)
+        rc = ebb_guard_check_site(where, b->guard, err);
+    return rc ? rc : read_blackouts(r, v, where, b, err);
+}
+
 static int read_binding(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
     static const char *const KEYS[] = {
-        "policy", "tables", "mode", "params", "allow_below_floor", "allow_override_quiet"};
+        "policy", "tables",    "mode",       "params", "allow_below_floor", "allow_override_quiet",
+        "guard",  "blackouts", "blackout_tz"};
     struct ebb_binding *b = &r->c->bindings[r->c->binding_count++];
     int rc = check_keys(r, v, "bind", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
@@ -258,7 +294,7 @@ static int read_binding(struct reader *r, const struct ebb_value *v, struct ebb_
     b->params = ebb_value_get(v, "params");
     if (!rc && b->params && ebb_value_get_kind(b->params) != EBB_VALUE_MAP)
         rc = fail(r, err, "bind.params", "a table with named keys is wanted");
-    return rc;
+    return rc ? rc : read_guards(r, v, b, err);
 }
 
 static int read_bindings(struct reader *r, const struct ebb_value *v, struct ebb_err *err)
@@ -438,6 +474,17 @@ void ebb_config_free(struct ebb_config *c)
     free(c->file);
     ebb_value_free(c->root);
     free(c);
+}
+
+void ebb_binding_site(const struct ebb_binding *binding, struct ebb_settings_site *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!binding)
+        return;
+    out->params = binding->params;
+    out->guard = binding->guard;
+    out->blackouts = binding->blackouts;
+    out->blackout_tz = binding->blackout_tz;
 }
 
 bool ebb_config_has_catalog(const struct ebb_config *c, const char *name)

@@ -17,7 +17,12 @@ struct ebb_binding {
     const struct ebb_value *params; /* overrides, or NULL; owned by the configuration */
     bool allow_below_floor;
     bool allow_override_quiet;
+    const struct ebb_value *guard;     /* stricter guards, or NULL; owned by the configuration, like the next */
+    const struct ebb_value *blackouts; /* dates on which nothing starts, or NULL */
+    const char *blackout_tz;           /* NULL: UTC */
 };
+/* What it says to the settings of a policy; binding NULL: nothing. */
+void ebb_binding_site(const struct ebb_binding *binding, struct ebb_settings_site *out);
 
 struct ebb_config_catalog {
     char *name, *type, *path, *sql_name;

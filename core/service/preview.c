@@ -128,14 +128,17 @@ static bool find_held(const struct previewing *p, int64_t after_ms, int64_t free
 
 /* ---- telling ---- */
 
-static void say_local(const struct ebb_trigger *t, int64_t local_s, struct ebb_fire *f)
+static void say_local(const struct ebb_trigger *t, const struct ebb_calendar_wall *wall, struct ebb_fire *f)
 {
     struct ebb_civil date;
-    int64_t day = (local_s - (local_s % 86400 + 86400) % 86400) / 86400, second = local_s - day * 86400;
+    int64_t day = (wall->local_s - (wall->local_s % 86400 + 86400) % 86400) / 86400;
+    int second = (int)(wall->local_s - day * 86400), used = (int)((wall->used_s % 86400 + 86400) % 86400);
 
     ebb_civil_of_days(day, &date);
+    f->local_s = wall->local_s;
     snprintf(f->local, sizeof f->local, "%04lld-%02d-%02d %02d:%02d %.64s", (long long)date.year, date.month, date.day,
-             (int)(second / 3600), (int)(second / 60 % 60), t->tz);
+             second / 3600 % 24, second / 60 % 60, t->tz);
+    snprintf(f->used, sizeof f->used, "%02d:%02d", used / 3600 % 24, used / 60 % 60);
 }
 
 static int say(struct ebb_fire *f, const char *word, struct ebb_err *err)
@@ -162,9 +165,9 @@ static int explain(const struct ebb_trigger *t, const struct occurrence *o, unsi
     if (t->calendar)
         ebb_calendar_wall(t->calendar, o->nominal_ms, &wall);
     else
-        wall.local_s = o->nominal_ms / 1000;
+        wall.local_s = wall.used_s = o->nominal_ms / 1000;
     f->has_nominal = !wall.is_gap;
-    say_local(t, wall.local_s, f);
+    say_local(t, &wall, f);
     if (wall.is_gap)
         rc = say(f, "gap", err);
     if (!rc && wall.is_overlap)
