@@ -2,3 +2,7 @@
 # `cmake --build … --target bench_floor`: the yardstick of tests/bench/run.py. Nothing here is part of the tests.
 add_executable(bench_floor EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/floor.c)
 target_link_libraries(bench_floor PRIVATE ebb_flags)
+
+# `cmake --build … --target bench_policy`: evaluations of policies.
+add_executable(bench_policy EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/policy.c)
+target_link_libraries(bench_policy PRIVATE ebb_engine ebb_flags)

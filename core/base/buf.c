@@ -193,7 +193,8 @@ bool ebb_strs_has(const struct ebb_strs *s, const char *text)
     return false;
 }
 
-#define ARENA_BLOCK_BYTES ((size_t)64 * 1024)
+#define ARENA_FIRST_BYTES ((size_t)960)       /* blocks grow from this … */
+#define ARENA_BLOCK_BYTES ((size_t)64 * 1024) /* … to this */
 
 struct ebb_arena_block {
     struct ebb_arena_block *next;
@@ -222,9 +223,13 @@ void ebb_arena_fini(struct ebb_arena *a)
 
 static bool add_block(struct ebb_arena *a, size_t bytes)
 {
-    size_t size = bytes > ARENA_BLOCK_BYTES ? bytes : ARENA_BLOCK_BYTES;
+    size_t size = a->used_bytes < ARENA_FIRST_BYTES ? ARENA_FIRST_BYTES : a->used_bytes;
     struct ebb_arena_block *block;
 
+    if (size > ARENA_BLOCK_BYTES)
+        size = ARENA_BLOCK_BYTES;
+    if (size < bytes)
+        size = bytes;
     if (size > a->max_bytes - a->used_bytes) {
         size = bytes;
         if (size > a->max_bytes - a->used_bytes)

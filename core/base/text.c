@@ -255,15 +255,27 @@ void ebb_jsonw_end(struct ebb_jsonw *w, char close)
     ebb_buf_putc(w->out, close);
 }
 
+/* Bytes at the start that need no escape. */
+static size_t plain_length(const unsigned char *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\')
+        i++;
+    return i;
+}
+
 static void quoted(struct ebb_buf *out, const char *bytes, size_t n)
 {
     const unsigned char *p = (const unsigned char *)bytes;
 
     ebb_buf_putc(out, '"');
     for (size_t i = 0; i < n;) {
-        size_t step = utf8_length(p + i, n - i);
+        size_t plain = plain_length(p + i, n - i), step = plain ? plain : utf8_length(p + i, n - i);
 
-        if (!step)
+        if (plain)
+            ebb_buf_append(out, p + i, plain);
+        else if (!step)
             ebb_buf_puts(out, "\xEF\xBF\xBD");
         else if (p[i] == '"' || p[i] == '\\')
             ebb_buf_printf(out, "\\%c", p[i]);
