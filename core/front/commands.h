@@ -24,6 +24,7 @@ extern const struct ebb_command ebb_command_check;
 extern const struct ebb_command ebb_command_manifest;
 extern const struct ebb_command ebb_command_decide;
 extern const struct ebb_command ebb_command_next;
+extern const struct ebb_command ebb_command_test;
 extern const struct ebb_command ebb_command_run;
 extern const struct ebb_command ebb_command_job;
 extern const struct ebb_command ebb_command_sql;
