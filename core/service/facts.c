@@ -167,6 +167,7 @@ static int on_last_plan(void *data, const struct ebb_record *record, struct ebb_
     orphans = ebb_value_put_map(last->stats, "orphans");
     ebb_value_put_int(orphans, "files", ebb_value_int_of(plan, "candidates", 0));
     ebb_value_put_int(orphans, "bytes", ebb_value_int_of(plan, "candidate_bytes", 0));
+    ebb_value_put_int(orphans, "at", record->at_ms);
     ebb_value_put_int(orphans, "age", last->now_ms > record->at_ms ? last->now_ms - record->at_ms : 0);
     ebb_value_free(plan);
     return 0;

@@ -28,6 +28,8 @@ struct ebb_facts_options {
 /* A fresh tree; the caller frees it. now_ms: for ages. EBB_EUSAGE for an event that can't be read; store errors. */
 int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_facts_options *options,
                   int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
+/* Whether a table is given as a captured fixture: a name that ends in .json, but not in .metadata.json. */
+bool ebb_facts_is_fixture(const char *table);
 /* From a captured fixture (JSON object with "table" …): as it is, but for events to add. EBB_EUSAGE when it is no such
  * file or an event can't be read. */
 int ebb_facts_load(const char *file, const struct ebb_strs *events, int64_t now_ms, struct ebb_value **out,

@@ -75,6 +75,13 @@ int ebb__facts_add_events(struct ebb_value *facts, const struct ebb_strs *texts,
     return rc;
 }
 
+bool ebb_facts_is_fixture(const char *table)
+{
+    size_t n = strlen(table);
+
+    return n > 5 && !strcmp(table + n - 5, ".json") && !(n > 14 && !strcmp(table + n - 14, ".metadata.json"));
+}
+
 static int load(const char *file, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_buf bytes;

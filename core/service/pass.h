@@ -32,6 +32,11 @@ struct ebb_decide_options {
 int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *options, struct ebb_decision **out,
                     struct ebb_err *err);
 
+/* All facts of a table, read off its manifests too, or those of a captured fixture (*.json), as of the workspace's
+ * clock, with the runs of a policy (NULL: without). Errors of opening the table; EBB_EUSAGE: no fixture. The caller frees. */
+int ebb_pass_facts(struct ebb_workspace *ws, const char *table, const struct ebb_policy *policy, struct ebb_value **out,
+                   struct ebb_err *err);
+
 /* What happened to one policy on one table in a pass. Borrowed. */
 struct ebb_pass_report {
     const char *policy, *table;

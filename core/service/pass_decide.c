@@ -41,13 +41,6 @@ bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_p
     return takes;
 }
 
-static bool is_fixture(const char *table)
-{
-    size_t n = strlen(table);
-
-    return n > 5 && !strcmp(table + n - 5, ".json") && !(n > 14 && !strcmp(table + n - 14, ".metadata.json"));
-}
-
 static const char *text_of(const struct ebb_value *table, const char *key)
 {
     const char *text = ebb_value_text_of(table, key);
@@ -67,27 +60,6 @@ const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, cons
                                   text_of(t, "name")))
             return &c->bindings[i];
     return NULL;
-}
-
-int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy,
-                    int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
-{
-    struct ebb_facts_options facts = {ebb_policy_get_name(policy), -1, ebb_workspace_config(ws)->flags, o->events, 0};
-    struct ebb__neighbours neighbours;
-    struct ebb_table *t = NULL;
-    int rc;
-
-    if (is_fixture(o->table))
-        return ebb_facts_load(o->table, o->events, now_ms, out, err);
-    rc = ebb_table_open(ebb_workspace_site(ws), o->table, &t, err);
-    if (rc)
-        return rc;
-    memset(&neighbours, 0, sizeof neighbours);
-    facts.overlaps = ebb__neighbours_count(&neighbours, ws, t);
-    ebb__neighbours_fini(&neighbours);
-    rc = ebb_facts_new(ebb_workspace_site(ws), t, &facts, now_ms, out, err);
-    ebb_table_free(t);
-    return rc;
 }
 
 /* A decision that was asked for: trigger manual, or event when events were given; those are the last of the facts. */
@@ -124,7 +96,7 @@ static int find_active_since(struct ebb_workspace *ws, const struct ebb_policy *
     int rc = 0;
 
     *out = 0;
-    if (!store || !uuid || is_fixture(table))
+    if (!store || !uuid || ebb_facts_is_fixture(table))
         return 0;
     rc = ebb_schedule_load(store, ebb_policy_get_name(policy), uuid, &schedule, err);
     if (!rc)

@@ -30,7 +30,11 @@ bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_p
 /* The first binding of the policy that takes a table, by its facts: the one that a pass would go by. NULL: none. */
 const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
                                             const struct ebb_value *facts);
-/* Facts of a table, or of a captured fixture (*.json), for a policy. The caller frees. */
+/* Facts of a table, or of a captured fixture (*.json); overlaps and flags of the options are filled in here. The caller
+ * frees. */
+int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const struct ebb_facts_options *options,
+                         int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
+/* The same for a policy, without what only manifests tell. */
 int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *options, const struct ebb_policy *policy,
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
 
