@@ -101,6 +101,17 @@ const struct ebb_policy *ebb_session_policy_at(const struct ebb_session *s, size
     return index < s->bound_count ? s->bound[index]->policy : NULL;
 }
 
+int ebb_session_get_totals(const struct ebb_session *s, const char *policy, struct ebb_session_totals *out,
+                           struct ebb_err *err)
+{
+    const struct ebb__bound *b = ebb__session_find(s, policy);
+
+    if (!b)
+        return ebb_err_set(err, EBB_ENOT_FOUND, "policy %.100s: is not bound in this session", policy);
+    *out = b->totals;
+    return 0;
+}
+
 const struct ebb_value *ebb_session_facts(struct ebb_session *s, size_t table, const char *policy, struct ebb_err *err)
 {
     struct ebb__spot at;
@@ -408,6 +419,7 @@ int ebb__bound_reset(struct ebb_session *s, struct ebb__bound *b, struct ebb_err
 
     ebb_value_free(b->overrides);
     b->overrides = NULL;
+    memset(&b->totals, 0, sizeof b->totals);
     rc = merge_params(b, err);
     for (size_t i = 0; !rc && i < s->table_count; i++) {
         int64_t known_since_ms = b->pairs[i]->known_since_ms;

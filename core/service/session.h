@@ -9,6 +9,7 @@
 #define EBB_SERVICE_SESSION_H
 
 #include "engine/evaluator.h"
+#include "service/effects.h"
 #include "service/schedule.h"
 
 struct ebb_session;
@@ -28,7 +29,7 @@ typedef void ebb_session_cb(void *data, const struct ebb_session_decision *decis
 struct ebb_session_options {
     int64_t now_ms;    /* where the clock starts */
     bool ends_at_once; /* a run that starts ends at the same instant (observe always does); else ebb_session_finish */
-    bool has_effects;  /* a run that ends with success changes its table's facts by the models of effects.h */
+    bool has_effects;  /* a run of mode enforce that ends with success changes its table by the models of effects.h */
     ebb_session_cb *decided; /* each decision, in order; may be NULL */
     void *data;
     uint8_t *(*lines)(void *data, const struct ebb_policy *policy, size_t *count); /* bitmap of executed lines for
@@ -103,6 +104,13 @@ int ebb_session_manual(struct ebb_session *session, size_t table, const char *po
 /* End the running job of a policy on a table: outcome success, failed, partial. EBB_ERUN_STATE when none runs. */
 int ebb_session_finish(struct ebb_session *session, size_t table, const char *policy, const char *outcome,
                        struct ebb_err *err);
+/* What the runs of a policy did so far, by the models of effects.h (has_effects): estimates. EBB_ENOT_FOUND. */
+struct ebb_session_totals {
+    int64_t runs;
+    struct ebb_effect effect;
+};
+int ebb_session_get_totals(const struct ebb_session *session, const char *policy, struct ebb_session_totals *out,
+                           struct ebb_err *err);
 /* The schedule state of a policy on a table, and its settings, for previews. Borrowed. */
 int ebb_session_schedule(struct ebb_session *session, size_t table, const char *policy, struct ebb_schedule_input *in,
                          const struct ebb_schedule **schedule, struct ebb_err *err);

@@ -247,13 +247,22 @@ int ebb_session_commits(struct ebb_session *s, size_t table, int64_t n, struct e
         rc = ebb_err_set(err, EBB_EUSAGE, "commits: from 1 to %d are possible at once", COMMITS_MAX);
     if (rc)
         return rc;
-    ebb__stage_typical(t, &commit);
+    ebb__facts_typical(t->facts, &commit);
     for (int64_t i = n; !rc && i-- > 0;) {
         commit.at_ms = s->now_ms - i;
         rc = ebb__stage_commit(t, &commit, err);
     }
     ebb__session_touch(s, table, true);
     include(s, table, s->now_ms - (n - 1));
+    return rc;
+}
+
+int ebb__session_arrive(struct ebb_session *s, size_t table, const struct ebb_arrival *arrival, struct ebb_err *err)
+{
+    struct ebb__commit commit = {arrival->at_ms, "append", NULL, arrival->files, arrival->bytes, arrival->records};
+    int rc = ebb__stage_commit(s->tables[table], &commit, err);
+
+    ebb__session_touch(s, table, true);
     return rc;
 }
 

@@ -183,6 +183,26 @@ static void put_partitions(struct ebb_value *run, const struct ebb_value *action
     ebb_value_put_copy(run, "partitions", ebb_value_get(action, "partitions"));
 }
 
+/* What the action did to the table. */
+static int take_effect(const struct ebb__spot *at, const char *run, struct ebb_err *err)
+{
+    struct ebb_session *s = at->session;
+    struct ebb__commit commit = {s->now_ms, "replace", run, 0, 0, 0};
+    struct ebb_value *changes = NULL;
+    struct ebb_effect effect;
+    int rc = ebb_effect_of(at->stage->facts, at->pair->action, s->now_ms, &effect, &changes, err);
+
+    for (size_t i = 0; !rc && i < ebb_value_get_count(changes); i++)
+        rc = ebb__stage_change(at->stage, ebb_value_get_key(changes, i).p, ebb_value_get_at(changes, i), err);
+    if (!rc && effect.commits)
+        rc = ebb__stage_commit(at->stage, &commit, err);
+    if (!rc)
+        ebb_effect_add(&at->bound->totals.effect, &effect);
+    ebb_value_free(changes);
+    ebb__session_touch(s, at->table, true);
+    return rc;
+}
+
 int ebb__spot_begin(const struct ebb__spot *at, const struct ebb_decision *decision, const char *kind,
                     struct ebb_err *err)
 {
@@ -214,12 +234,19 @@ int ebb__spot_begin(const struct ebb__spot *at, const struct ebb_decision *decis
 
 int ebb__spot_end(const struct ebb__spot *at, const char *outcome, struct ebb_err *err)
 {
+    bool is_real = at->bound->binding.mode == EBB_MODE_ENFORCE && !strcmp(outcome, "success");
     struct ebb__pair *p = at->pair;
+    char id[40];
+    int rc = 0;
 
+    snprintf(id, sizeof id, "%.39s", ebb_value_text_of(p->running, "id") ? ebb_value_text_of(p->running, "id") : "");
     ebb_value_put_str(p->running, "outcome", outcome);
     ebb_value_put_int(p->running, "ended", at->session->now_ms);
     p->running = NULL;
     p->is_blocked = false;
     p->has_wake = false;
-    return ebb_value_check(p->runs, "runs", err);
+    at->bound->totals.runs++;
+    if (is_real && at->session->options.has_effects && p->action)
+        rc = take_effect(at, id, err);
+    return rc ? rc : ebb_value_check(p->runs, "runs", err);
 }

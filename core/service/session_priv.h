@@ -6,6 +6,7 @@
 #ifndef EBB_SERVICE_SESSION_PRIV_H
 #define EBB_SERVICE_SESSION_PRIV_H
 
+#include "service/effects.h"
 #include "service/session.h"
 
 /* Smaller than three quarters of the usual target of 512 MiB: what compaction takes. */
@@ -41,6 +42,7 @@ struct ebb__bound {
     struct ebb_value *overrides;        /* of ebb_session_param, or NULL */
     struct ebb_value *params;           /* both together, or NULL */
     struct ebb__pair **pairs;           /* one for each table */
+    struct ebb_session_totals totals;
 };
 
 struct ebb_session {
@@ -108,10 +110,17 @@ struct ebb__commit {
 };
 int ebb__stage_commit(struct ebb__stage *stage, const struct ebb__commit *commit, struct ebb_err *err);
 /* What a commit by a writer adds: the mean of what the summaries of the table tell. */
-void ebb__stage_typical(const struct ebb__stage *stage, struct ebb__commit *out);
+void ebb__facts_typical(const struct ebb_value *facts, struct ebb__commit *out);
+/* A counter of a snapshot's summary; -1: not told. */
+int64_t ebb__snapshot_counter(const struct ebb_value *snapshot, const char *key);
+/* Whether maintenance made it. */
+bool ebb__snapshot_is_own(const struct ebb_value *snapshot);
 int ebb__stage_event(struct ebb__stage *stage, const struct ebb_value *event, const char *id, int64_t now_ms,
                      struct ebb_err *err);
 bool ebb__stage_has_event(const struct ebb__stage *stage, const char *id, const char *source);
+
+/* A commit of the past or of now, by a writer. */
+int ebb__session_arrive(struct ebb_session *s, size_t table, const struct ebb_arrival *arrival, struct ebb_err *err);
 
 /* Runs. */
 int ebb__spot_begin(const struct ebb__spot *at, const struct ebb_decision *decision, const char *kind,

@@ -12,7 +12,7 @@
 #include "service/facts.h"
 #include "service/session_priv.h"
 
-#define GROWN_MAX ((size_t)10000)
+#define GROWN_MAX ((size_t)5000)
 #define LOOK_BACK 100 /* commits that tell what is typical */
 
 /* The facts are the session's own. */
@@ -140,7 +140,7 @@ int ebb__stage_change(struct ebb__stage *t, const char *path, const struct ebb_v
 
 /* ---- commits ---- */
 
-static int64_t counter(const struct ebb_value *snapshot, const char *key)
+int64_t ebb__snapshot_counter(const struct ebb_value *snapshot, const char *key)
 {
     const char *text = ebb_value_text_of(ebb_value_get(snapshot, "summary"), key);
     int64_t n = 0;
@@ -154,7 +154,7 @@ static int64_t counter(const struct ebb_value *snapshot, const char *key)
     return n;
 }
 
-static bool is_own(const struct ebb_value *snapshot)
+bool ebb__snapshot_is_own(const struct ebb_value *snapshot)
 {
     return ebb_value_get(ebb_value_get(snapshot, "summary"), EBB_FACTS_OWN_KEY) != NULL;
 }
@@ -177,9 +177,9 @@ static int64_t mean_of(const struct mean *m, int64_t otherwise)
     return m->count ? (int64_t)(m->sum / (double)m->count) : otherwise;
 }
 
-void ebb__stage_typical(const struct ebb__stage *t, struct ebb__commit *out)
+void ebb__facts_typical(const struct ebb_value *facts, struct ebb__commit *out)
 {
-    const struct ebb_value *snapshots = ebb_value_get(ebb_value_get(t->facts, "table"), "snapshots");
+    const struct ebb_value *snapshots = ebb_value_get(ebb_value_get(facts, "table"), "snapshots");
     size_t count = ebb_value_get_count(snapshots);
     struct mean files = {0, 0}, bytes = {0, 0}, records = {0, 0};
 
@@ -187,11 +187,11 @@ void ebb__stage_typical(const struct ebb__stage *t, struct ebb__commit *out)
         const struct ebb_value *s = ebb_value_get_at(snapshots, i);
         const char *operation = ebb_value_text_of(s, "operation");
 
-        if (is_own(s) || !operation || strcmp(operation, "append"))
+        if (ebb__snapshot_is_own(s) || !operation || strcmp(operation, "append"))
             continue;
-        take_into(&files, counter(s, "added-data-files"));
-        take_into(&bytes, counter(s, "added-files-size"));
-        take_into(&records, counter(s, "added-records"));
+        take_into(&files, ebb__snapshot_counter(s, "added-data-files"));
+        take_into(&bytes, ebb__snapshot_counter(s, "added-files-size"));
+        take_into(&records, ebb__snapshot_counter(s, "added-records"));
     }
     *out = (struct ebb__commit){0, "append", NULL, mean_of(&files, 1), mean_of(&bytes, 0), mean_of(&records, 0)};
 }
@@ -272,6 +272,37 @@ static void count_commit(struct ebb_value *table, const struct ebb__commit *c, i
     ebb_value_put_int(stats, "snapshot_id", id);
 }
 
+static const struct ebb_value *newest_partition(const struct ebb_value *table)
+{
+    const struct ebb_value *list = ebb_value_get(table, "partitions"), *newest = NULL;
+
+    for (size_t i = 0; i < ebb_value_get_count(list); i++) {
+        const struct ebb_value *p = ebb_value_get_at(list, i);
+
+        if (!newest || ebb_value_int_of(p, "last_write", 0) > ebb_value_int_of(newest, "last_write", 0))
+            newest = p;
+    }
+    return newest;
+}
+
+/* Writers go on where they wrote last. */
+static void grow_partition(struct ebb_value *table, const struct ebb__commit *c)
+{
+    struct ebb_value *p = mine(newest_partition(table));
+    int64_t largest = c->added_files > 0 ? c->added_bytes / c->added_files : 0;
+
+    if (!p || c->added_files < 1)
+        return;
+    grow(p, "files", c->added_files);
+    grow(p, "bytes", c->added_bytes);
+    grow(p, "records", c->added_records);
+    if (ebb_value_int_of(p, "files", 0) > 0 && ebb_value_get(p, "bytes"))
+        ebb_value_put_int(p, "avg_file", ebb_value_int_of(p, "bytes", 0) / ebb_value_int_of(p, "files", 1));
+    if (ebb_value_get(p, "max_file") && ebb_value_int_of(p, "max_file", 0) < largest)
+        ebb_value_put_int(p, "max_file", largest);
+    ebb_value_put_int(p, "last_write", c->at_ms);
+}
+
 /* A table that grew much is made anew, so that what became old in its tree goes. */
 static int trim(struct ebb__stage *t, struct ebb_err *err)
 {
@@ -301,6 +332,8 @@ int ebb__stage_commit(struct ebb__stage *t, const struct ebb__commit *c, struct 
     fill_snapshot(ebb_value_put_map(table, "current_snapshot"), c, id, parent, sequence);
     put_event(list_in(t->facts, "events"), c, id);
     count_commit(table, c, id);
+    if (!c->run)
+        grow_partition(table, c);
     t->grown++;
     return ebb_value_check(t->facts, "facts", err);
 }
