@@ -213,6 +213,7 @@ static int l_check(lua_State *L)
     name = check_name(L, 1, "check");
     truth = judge(L, 2, check_op(L, 3), 4);
     node = push_node(L, 'C');
+    ebb__changes_check(L, name, 2, lua_tostring(L, 3));
     node->truth = truth;
     snprintf(node->name, sizeof node->name, "%s", name);
     record(L, name, 2, 0, truth);
@@ -230,6 +231,7 @@ static int l_check_each(lua_State *L)
     lua_settop(L, 5);
     name = check_name(L, 1, "check_each");
     truth = judge(L, 3, check_op(L, 4), 5);
+    ebb__changes_check(L, name, 3, lua_tostring(L, 4));
     record(L, name, 3, 2, truth);
     lua_pushboolean(L, truth == EBB__TRUE);
     return 1;

@@ -10,27 +10,32 @@ static int l_count(lua_State *L);
 static int l_conflicts(lua_State *L);
 static int l_since_partition(lua_State *L);
 
-static const struct ebb__field RUN[] = {{"id", NULL, false, NULL},
-                                        {"started", NULL, false, NULL},
-                                        {"ended", NULL, false, NULL},
-                                        {"outcome", NULL, false, NULL},
-                                        {"trigger", NULL, false, NULL}};
+#define FIELD(name, shape, method, special)                                                                            \
+    {                                                                                                                  \
+        name, shape, false, method, special, 0                                                                         \
+    }
+#define PLAIN(name) FIELD(name, NULL, NULL, EBB__SPECIAL_NONE)
+
+static const struct ebb__field RUN[] = {PLAIN("id"), PLAIN("started"), PLAIN("ended"), PLAIN("outcome"),
+                                        PLAIN("trigger")};
 const struct ebb__shape ebb__shape_run = {"run", RUN, sizeof RUN / sizeof *RUN, true};
 
 static const struct ebb__field RUNS[] = {
-    {"last", &ebb__shape_run, false, NULL},  {"last_success", &ebb__shape_run, false, NULL},
-    {"failed_in_a_row", NULL, false, NULL},  {"count", NULL, false, l_count},
-    {"conflicts", NULL, false, l_conflicts}, {"since_partition", NULL, false, l_since_partition},
+    FIELD("last", &ebb__shape_run, NULL, EBB__SPECIAL_NONE),
+    FIELD("last_success", &ebb__shape_run, NULL, EBB__SPECIAL_NONE),
+    PLAIN("failed_in_a_row"),
+    FIELD("count", NULL, l_count, EBB__SPECIAL_NONE),
+    FIELD("conflicts", NULL, l_conflicts, EBB__SPECIAL_NONE),
+    FIELD("since_partition", NULL, l_since_partition, EBB__SPECIAL_SINCE),
 };
 const struct ebb__shape ebb__shape_runs = {"ctx.runs", RUNS, sizeof RUNS / sizeof *RUNS, false};
 
 static void mark(lua_State *L, const char *name)
 {
     struct ebb__reads *reads = ebb__sandbox_of(L)->reads;
-    int node = ebb__reads_at(reads, -1, EBB_STR("ctx"));
+    int node = ebb__reads_at(reads, ebb__reads_at(reads, EBB__READS_ROOT, EBB_STR("ctx")), EBB_STR("runs"));
 
-    node = node < 0 ? node : ebb__reads_at(reads, node, EBB_STR("runs"));
-    ebb__reads_mark(reads, node < 0 ? node : ebb__reads_at(reads, node, ebb_str_of(name)));
+    ebb__reads_mark(reads, ebb__reads_at(reads, node, ebb_str_of(name)));
 }
 
 static const struct ebb_value *history(lua_State *L)
@@ -41,11 +46,12 @@ static const struct ebb_value *history(lua_State *L)
     return runs;
 }
 
-/* Options { outcome =, within =, since = }; outcome is left at 2. Gives the first instant that counts. */
-static int64_t read_options(lua_State *L, const char *what, const char *const *keys, size_t count)
+/* Options { outcome =, within =, since = }; outcome is left at 2. Gives the instant after which runs count. */
+static int64_t read_options(lua_State *L, const char *what, const char *const *keys, size_t count, int64_t *moves)
 {
     int64_t since = INT64_MIN;
 
+    *moves = -1;
     if (lua_isnoneornil(L, 1)) {
         lua_settop(L, 0);
         lua_newtable(L);
@@ -57,7 +63,7 @@ static int64_t read_options(lua_State *L, const char *what, const char *const *k
     for (size_t i = 0; i < 2; i++) {
         lua_pushstring(L, keys[i]);
         if (lua_rawget(L, 1) != LUA_TNIL)
-            since = ebb__check_since(L, -1, what);
+            since = ebb__check_since(L, -1, what, moves);
         lua_pop(L, 1);
     }
     lua_pushliteral(L, "outcome");
@@ -65,12 +71,24 @@ static int64_t read_options(lua_State *L, const char *what, const char *const *k
     return since;
 }
 
+/* Whether a run started within the window; when the window moves, the run leaves it some day. */
+static bool is_in(lua_State *L, const struct ebb_value *run, int64_t since, int64_t moves)
+{
+    int64_t started = ebb_value_int_of(run, "started", 0);
+
+    if (started <= since)
+        return false;
+    if (moves >= 0)
+        ebb__changes_in(ebb__eval_of(L), started, moves);
+    return true;
+}
+
 /* ctx.runs.count { outcome =, within =, since = } */
 static int l_count(lua_State *L)
 {
     static const char *const KEYS[] = {"since", "within", "outcome"};
     const struct ebb_value *runs = history(L);
-    int64_t since = read_options(L, "ctx.runs.count", KEYS, 3);
+    int64_t moves, since = read_options(L, "ctx.runs.count", KEYS, 3, &moves);
     lua_Integer count = 0;
 
     mark(L, "count");
@@ -79,7 +97,7 @@ static int l_count(lua_State *L)
         const char *outcome = ebb_value_text_of(run, "outcome");
         bool fits = lua_type(L, 2) != LUA_TSTRING || (outcome && !strcmp(outcome, lua_tostring(L, 2)));
 
-        count += fits && ebb_value_int_of(run, "started", 0) > since;
+        count += fits && is_in(L, run, since, moves);
     }
     lua_pushinteger(L, count);
     return 1;
@@ -90,14 +108,14 @@ static int l_conflicts(lua_State *L)
 {
     static const char *const KEYS[] = {"since", "within"};
     const struct ebb_value *runs = history(L);
-    int64_t since = read_options(L, "ctx.runs.conflicts", KEYS, 2);
+    int64_t moves, since = read_options(L, "ctx.runs.conflicts", KEYS, 2, &moves);
     lua_Integer count = 0;
 
     mark(L, "conflicts");
     for (size_t i = 0; i < ebb_value_get_count(runs); i++) {
         const struct ebb_value *run = ebb_value_get_at(runs, i);
 
-        if (ebb_value_int_of(run, "started", 0) > since)
+        if (is_in(L, run, since, moves))
             count += ebb_value_int_of(run, "conflicts", 0);
     }
     lua_pushinteger(L, count);
@@ -119,6 +137,7 @@ static bool has_partition(const struct ebb_value *run, struct ebb_str key)
 static int l_since_partition(lua_State *L)
 {
     const struct ebb_value *runs = history(L);
+    struct ebb__eval *e = ebb__eval_of(L);
     int64_t ended = 0;
     struct ebb_str key;
 
@@ -128,9 +147,12 @@ static int l_since_partition(lua_State *L)
         const struct ebb_value *run = ebb_value_get_at(runs, i);
 
         EBB_MAY_LJMP(ebb__charge(L, ebb_value_get_count(ebb_value_get(run, "partitions")) + 1));
-        if (has_partition(run, key))
-            ended = ebb_value_int_of(run, "ended", ebb__eval_of(L)->input->now_ms);
+        if (!has_partition(run, key))
+            continue;
+        ended = ebb_value_int_of(run, "ended", e->input->now_ms);
+        if (!ebb_value_get(run, "ended")) /* it stays 0 while it runs */
+            e->changes.is_unclear = true;
     }
-    lua_pushinteger(L, ebb__eval_of(L)->input->now_ms - ended);
+    lua_pushinteger(L, e->input->now_ms - ended);
     return 1;
 }

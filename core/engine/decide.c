@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
-#include "engine/decide_priv.h"
+#include "engine/answer_priv.h"
 #include "engine/evaluator_priv.h"
 #include "engine/record_priv.h"
+
+#define RECORD_BYTES 2000 /* of most records */
 
 const char *ebb_verdict_name(enum ebb_verdict verdict)
 {
@@ -41,6 +43,7 @@ static int write_record(struct ebb_decision *d, const struct ebb_policy *policy,
     if (input->without_record)
         return 0;
     ebb_buf_init(&out, EBB__RECORD_MAX_BYTES);
+    ebb_buf_reserve(&out, RECORD_BYTES);
     rc = ebb__record_write(policy, input, e, g, failure, &out, err);
     if (!rc) {
         d->record = ebb_buf_take(&out);
@@ -68,6 +71,9 @@ static int evaluate(struct ebb_decision *d, struct ebb_evaluator *evaluator, str
     if (rc && !*failed)
         return rc;
     take_guards(d, g, e->settings);
+    rc = ebb__answer_take(d, e->policy, e->input, e, g, *failed != 0, err);
+    if (rc)
+        return rc;
     rc = write_record(d, e->policy, e->input, e, g, *failed ? &failure : NULL, err);
     d->action = e->action;
     e->action = NULL;
@@ -85,7 +91,8 @@ static int decide(struct ebb_decision *d, struct ebb_evaluator *evaluator, const
 
     if (!ebb__guard_target(&g, policy, input)) {
         take_guards(d, &g, NULL);
-        return write_record(d, policy, input, NULL, &g, NULL, err);
+        rc = ebb__answer_take(d, policy, input, NULL, &g, false, err);
+        return rc ? rc : write_record(d, policy, input, NULL, &g, NULL, err);
     }
     if (!input->settings)
         rc = ebb_settings_new(policy, input->overrides, properties, &own, err);
@@ -136,6 +143,7 @@ void ebb_decision_free(struct ebb_decision *d)
     if (!d)
         return;
     ebb_value_free(d->action);
+    free(d->reads);
     free(d->record);
     free(d);
 }

@@ -85,7 +85,8 @@ const char *ebb_decision_get_record(const struct ebb_decision *decision);
  * checks). */
 int64_t ebb_decision_get_holds_until_ms(const struct ebb_decision *decision);
 /* Digest ("sha256:…") over policy bundle, parameters, mode, engine, tzdata and all that was read, path by path, with
- * its value; the clock, and values that only move with it, are left out. Borrowed. */
+ * its value; the clock, and values that only move with it, are left out. Made when it is first asked for: all that the
+ * input pointed to must still be there, unchanged. Borrowed; "" when memory ran out. */
 const char *ebb_decision_get_digest(const struct ebb_decision *decision);
 /* The same digest for a later input, from the paths of an earlier record ("reads"): equal means that the policy would
  * see the same. out: 80 bytes. */

@@ -6,6 +6,7 @@
 #define EBB_ENGINE_DECIDE_PRIV_H
 
 #include "engine/decide.h"
+#include "engine/reads_priv.h"
 
 struct ebb_decision {
     enum ebb_verdict verdict;
@@ -14,6 +15,13 @@ struct ebb_decision {
     struct ebb_value *action;
     struct ebb_fuses fuses;
     char *record; /* NULL: without_record */
+    int64_t holds_until_ms;
+    unsigned lacks;
+    /* for the digest, which is made when it is first asked for */
+    const struct ebb_policy *policy;
+    struct ebb_decide_input input;
+    struct ebb__reads *reads; /* owned; NULL: nothing was read */
+    char digest[80];
 };
 
 #endif

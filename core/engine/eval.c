@@ -74,7 +74,6 @@ int ebb__eval_events(struct ebb__eval *e, const struct ebb_value **out, struct e
 
 void ebb__eval_fini(struct ebb__eval *e)
 {
-    ebb__reads_fini(&e->reads);
     ebb_value_free(e->ctx);
     ebb_value_free(e->events);
     ebb_value_free(e->trace);

@@ -6,6 +6,7 @@
 #ifndef EBB_ENGINE_EVAL_PRIV_H
 #define EBB_ENGINE_EVAL_PRIV_H
 
+#include "engine/changes_priv.h"
 #include "engine/decide.h"
 #include "engine/settings_priv.h"
 
@@ -44,6 +45,7 @@ struct ebb__eval {
     struct ebb_value *checks, *notes, *ranked; /* in trace */
     struct ebb__field ctx_fields[6];
     struct ebb__shape ctx_shape;
+    struct ebb__changes changes;
     int node_count, child_count;
     size_t note_bytes;
     int64_t dropped_notes, dropped_checks;
@@ -90,8 +92,18 @@ int ebb__events_make(const struct ebb_decide_input *input, bool own, struct ebb_
 /* Facts (bind_facts.c): push t and ctx. */
 EBB_LJMP void ebb__facts_push(lua_State *L);
 extern const struct ebb__shape ebb__shape_event, ebb__shape_run, ebb__shape_events, ebb__shape_runs;
-/* An instant from the value at index: "last_run", "last_success", an instant, or a duration back from now. */
-EBB_LJMP int64_t ebb__check_since(lua_State *L, int index, const char *what);
+/* An instant from the value at index: "last_run", "last_success", an instant, or a duration back from now: *moves then
+ * gets it, else -1. */
+EBB_LJMP int64_t ebb__check_since(lua_State *L, int index, const char *what, int64_t *moves);
+/* How long the answer holds (changes.c). Something turns at an instant; or after_ms later than from_ms. */
+void ebb__changes_at(struct ebb__eval *e, int64_t at_ms);
+void ebb__changes_in(struct ebb__eval *e, int64_t from_ms, int64_t after_ms);
+/* The script reads something that moves with the clock; or, moves false, that does so elsewhere. */
+EBB_LJMP void ebb__changes_read(lua_State *L, enum ebb__moving what, bool moves);
+/* A check of this name was made; its operands are at a and a + 2. */
+void ebb__changes_check(lua_State *L, const char *name, int a, const char *op);
+/* When the evaluation is over: until when its answer holds, as ebb_decision_get_holds_until_ms. */
+int64_t ebb__changes_end(const struct ebb__eval *e);
 EBB_LJMP struct ebb__node *ebb__check_node(lua_State *L, int index, const char *what);
 /* Take what decide returned (bind_result.c); never throws. */
 void ebb__result_take(lua_State *L, int index, struct ebb__eval *e);

@@ -6,6 +6,7 @@
 #define EBB_ENGINE_POLICY_PRIV_H
 
 #include "engine/bundle_priv.h"
+#include "engine/changes_priv.h"
 #include "engine/policy.h"
 #include "engine/schema_priv.h"
 #include "engine/view_priv.h"
@@ -23,6 +24,7 @@ struct ebb_policy {
     struct ebb__field params[EBB_POLICY_PARAMS_MAX]; /* names point into the manifest */
     struct ebb__shape params_shape;
     int trigger_lines[EBB_POLICY_TRIGGERS_MAX];
+    struct ebb__movers movers; /* of the source */
 };
 
 /* Check the raw data of the header phase (policy_rules.c). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <lauxlib.h>
 
-#include "engine/view_priv.h"
+#include "engine/eval_priv.h"
 
 #define FIELDS_MAX 96
 
@@ -30,8 +30,10 @@ EBB_LJMP void ebb__view_push(lua_State *L, const struct ebb_value *value, const 
 {
     if (ebb_value_get_kind(value) < EBB_VALUE_LIST)
         push_scalar(L, value, node);
-    else
+    else {
+        ebb__reads_touch(reads_of(L), node);
         EBB_MAY_LJMP(ebb__view_push_map(L, value, shape, node));
+    }
 }
 
 /* Push item `value` of a list whose items have the shape. */
@@ -59,6 +61,50 @@ static int unknown_field(lua_State *L, const struct ebb__shape *shape, const cha
     return EBB_MAY_LJMP(ebb__unknown_name(L, shape->name, key, names, count));
 }
 
+/* The age of a listing: it grows with the clock when the instant is known. */
+static void push_age(lua_State *L, const struct ebb__view *v, const struct ebb_value *fixed)
+{
+    struct ebb__eval *e = ebb__eval_of(L);
+    const struct ebb_value *at = ebb_value_get(v->value, "at");
+    int64_t now = e->input->now_ms, then = ebb_value_get_int(at, 0), age;
+
+    if (!at) {
+        e->changes.age_stands = true;
+        EBB_MAY_LJMP(ebb__changes_read(L, EBB__MOVING_AGE, false));
+        ebb__value_push(L, fixed);
+        return;
+    }
+    EBB_MAY_LJMP(ebb__changes_read(L, EBB__MOVING_AGE, true));
+    if (__builtin_sub_overflow(now, then, &age) || age < 0) {
+        e->changes.is_unclear = true;
+        age = 0;
+    }
+    lua_pushinteger(L, age);
+}
+
+/* A field whose value moves with the clock. */
+static int push_special(lua_State *L, const struct ebb__view *v, const struct ebb__field *field,
+                        const struct ebb_value *value, int node)
+{
+    ebb__reads_mark(reads_of(L), node);
+    if (field->special == EBB__SPECIAL_AGE) {
+        EBB_MAY_LJMP(push_age(L, v, value));
+        return 1;
+    }
+    EBB_MAY_LJMP(ebb__changes_read(L, EBB__MOVING_NOW, true));
+    ebb__value_push(L, value);
+    return 1;
+}
+
+static int push_method(lua_State *L, const struct ebb__field *field)
+{
+    if (field->special == EBB__SPECIAL_SINCE)
+        EBB_MAY_LJMP(ebb__changes_read(L, EBB__MOVING_SINCE, true));
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, field->method, 1);
+    return 1;
+}
+
 static int index_name(lua_State *L, struct ebb__view *v, struct ebb_str key)
 {
     const struct ebb__field *field = find_field(v->shape, key.p);
@@ -67,16 +113,18 @@ static int index_name(lua_State *L, struct ebb__view *v, struct ebb_str key)
 
     if (!field && v->shape && !v->shape->open)
         return unknown_field(L, v->shape, key.p);
-    if (field && field->method) {
-        lua_pushvalue(L, 1);
-        lua_pushcclosure(L, field->method, 1);
-        return 1;
-    }
+    if (field && field->method)
+        return EBB_MAY_LJMP(push_method(L, field));
     node = ebb__reads_at(reads_of(L), v->node, key);
-    if (field && field->always && ebb_value_get_kind(value) != EBB_VALUE_LIST)
+    if (field && field->special)
+        return EBB_MAY_LJMP(push_special(L, v, field, value, node));
+    if (field && field->lacks && !value)
+        ebb__eval_of(L)->changes.lacks |= field->lacks;
+    if (field && field->always && ebb_value_get_kind(value) != EBB_VALUE_LIST) {
+        ebb__reads_touch(reads_of(L), node);
         EBB_MAY_LJMP(
             ebb__view_push_map(L, ebb_value_get_kind(value) == EBB_VALUE_MAP ? value : NULL, field->shape, node));
-    else
+    } else
         EBB_MAY_LJMP(ebb__view_push(L, value, field ? field->shape : NULL, node));
     return 1;
 }
@@ -115,9 +163,10 @@ lua_Integer ebb__view_length(lua_State *L, int index)
 
     if (s)
         return (lua_Integer)s->count;
-    if (v && ebb_value_get_kind(v->value) == EBB_VALUE_LIST)
-        return (lua_Integer)ebb_value_get_count(v->value);
-    return -1;
+    if (!v || ebb_value_get_kind(v->value) != EBB_VALUE_LIST)
+        return -1;
+    ebb__reads_mark(reads_of(L), v->node);
+    return (lua_Integer)ebb_value_get_count(v->value);
 }
 
 EBB_LJMP bool ebb__view_push_item(lua_State *L, int index, lua_Integer i)
@@ -192,26 +241,52 @@ EBB_LJMP struct ebb__slice *ebb__slice_push(lua_State *L, size_t cap, const stru
     return s;
 }
 
+/* The name under which a script knows a member; empty: not at all. */
+static struct ebb_str known_as(const struct ebb__view *v, struct ebb_str key)
+{
+    const struct ebb__field *field = find_field(v->shape, key.p);
+
+    if (!v->shape || v->shape->open || (field && !field->method))
+        return key;
+    field = find_field(v->shape, "age");
+    if (field && field->special == EBB__SPECIAL_AGE && !strcmp(key.p, "at") && !ebb_value_get(v->value, "age"))
+        return EBB_STR("age");
+    return EBB_STR("");
+}
+
 EBB_LJMP void ebb__view_push_keys(lua_State *L, int index)
 {
     struct ebb__view *v = ebb__view_test(L, index);
-    lua_Integer n = ebb__view_length(L, index);
+    lua_Integer n = ebb__view_length(L, index), used = 0;
     size_t count = v && n < 0 ? ebb_value_get_count(v->value) : 0;
 
     if (!v && n < 0)
         luaL_error(L, "pairs: a table is due, not %s", lua_isnoneornil(L, index) ? "nil" : ebb__type_name(L, index));
     EBB_MAY_LJMP(ebb__charge(L, count + (n > 0 ? (size_t)n : 0) + 1));
+    if (v)
+        ebb__reads_mark(reads_of(L), v->node);
     lua_newtable(L);
     for (lua_Integer i = 1; i <= n; i++) {
         lua_pushinteger(L, i);
         lua_rawseti(L, -2, i);
     }
     for (size_t i = 0; i < count; i++) {
-        struct ebb_str key = ebb_value_get_key(v->value, i);
+        struct ebb_str key = known_as(v, ebb_value_get_key(v->value, i));
 
+        if (!key.n)
+            continue;
         lua_pushlstring(L, key.p, key.n);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
+        lua_rawseti(L, -2, ++used);
     }
+}
+
+/* All of a container was taken; what moves in it can't be followed. */
+static void note_copy(lua_State *L, const struct ebb__view *v)
+{
+    ebb__reads_mark(reads_of(L), v->node);
+    for (size_t i = 0; v->shape && i < v->shape->count; i++)
+        if (v->shape->fields[i].special || v->shape->fields[i].shape)
+            ebb__eval_of(L)->changes.is_unclear = true;
 }
 
 static void copy_value(struct ebb_value *box, struct ebb_str key, const struct ebb_value *value)
@@ -229,6 +304,8 @@ int ebb__view_copy(void *data, lua_State *L, int index, struct ebb_value *box, s
     struct ebb_value *list;
 
     (void)data;
+    if (v)
+        note_copy(L, v);
     if (v && v->value)
         copy_value(box, key, v->value);
     else if (v)

@@ -7,35 +7,23 @@
 #define EBB_ENGINE_VIEW_PRIV_H
 
 #include "engine/bind_priv.h"
+#include "engine/reads_priv.h"
 
-/* The read set: a tree of names, bounded; what no longer fits is counted. */
-#define EBB__READS_MAX 400
-struct ebb__read {
-    int parent, child, sibling; /* indices, -1 none */
-    bool is_leaf;
-    const char *key;
-    size_t key_bytes;
+/* Fields that are more than a member of the value. */
+enum ebb__special {
+    EBB__SPECIAL_NONE,
+    EBB__SPECIAL_NOW,   /* moves with the clock */
+    EBB__SPECIAL_AGE,   /* now less the member "at"; a fixed one where there is none */
+    EBB__SPECIAL_SINCE, /* a method whose result moves with the clock */
 };
-struct ebb__reads {
-    struct ebb__read nodes[EBB__READS_MAX];
-    int count;
-    int64_t dropped;
-    struct ebb_arena keys;
-};
-void ebb__reads_init(struct ebb__reads *reads);
-void ebb__reads_fini(struct ebb__reads *reads);
-/* The node of a name below parent (-1: a root), made when new; -1 when it does not fit. reads may be NULL. */
-int ebb__reads_at(struct ebb__reads *reads, int parent, struct ebb_str key);
-void ebb__reads_mark(struct ebb__reads *reads, int node);
-/* Write the marked paths as a sorted JSON array of texts ("t.stats.bytes"). */
-void ebb__reads_write(const struct ebb__reads *reads, struct ebb_jsonw *w);
-
 struct ebb__shape;
 struct ebb__field {
     const char *name;
     const struct ebb__shape *shape; /* of a map, or of the items of a list; NULL: plain data */
     bool always;                    /* a missing one reads as an empty map, not as nil */
     lua_CFunction method;           /* called with the view as upvalue 1 */
+    enum ebb__special special;      /* not just what the facts say */
+    unsigned lacks;                 /* bits to be noted when it is read and not there */
 };
 /* The fields of a map. open: others may be there too and read as nil when they are not. */
 struct ebb__shape {
