@@ -14,14 +14,12 @@ end
 
 describe("ebb.schedule.next", function()
   for _, row in cases.rows "schedule.tsv" do
-    if row.guard == "-" then
-      it(row.id .. " " .. row.trigger, function()
-        local got = {}
-        local fires = assert(ebb.schedule.next(row.trigger, instant(row.from), math.tointeger(row.n), row.guard))
-        for i, fire in ipairs(fires) do got[i] = ebb.time.format(fire.fires) end
-        assert.same(cases.json(row.fires), got)
-      end)
-    end
+    it(row.id .. " " .. row.trigger, function()
+      local got = {}
+      local fires = assert(ebb.schedule.next(row.trigger, instant(row.from), math.tointeger(row.n), row.guard))
+      for i, fire in ipairs(fires) do got[i] = ebb.time.format(fire.fires) end
+      assert.same(cases.json(row.fires), got)
+    end)
   end
 
   it("is strictly after the instant", function()
@@ -48,11 +46,32 @@ describe("ebb.schedule.next", function()
     } do
       assert.equal("schedule.invalid", code(text, 0, 1), text)
     end
-    assert.equal("time.invalid", code("time.calendar { 'Sun 02:00', tz = 'EST' }", 0, 1))
-    assert.equal("time.invalid", code("time.calendar { 'Sun 02:00', late_by = '5' }", 0, 1))
-    assert.equal("unsupported", code("time.calendar { 'Sun 02:00', spread = '3h' }", 0, 1))
-    assert.equal("unsupported", code("time.every { '2h', anchor = 'last_end' }", 0, 1))
-    assert.equal("unsupported", code("time.calendar { 'Sun 02:00' }", 0, 1, "quiet = {}"))
+    for _, text in ipairs {
+      "time.calendar { 'Sun 02:00', tz = 'EST' }", "time.calendar { 'Sun 02:00', late_by = '5' }",
+      "time.calendar { '02:00' }, time.calendar { '03:00' }", "on.count { 'snapshot.committed', n = 5 }",
+      "time.every { '30s', anchor = 'epoch' }", "}, x = {", "while true do end",
+    } do
+      assert.equal("schedule.invalid", code(text, 0, 1), text)
+    end
+  end)
+
+  it("refuses bad guards", function()
+    for _, guard in ipairs {
+      "quiet = 5", "quiets = {}", "quiet = { { from = '25:00', to = '01:00' } }", "quiet = { { from = '02:00', to = '02:00' } }",
+      "quiet = { { from = '00:00', to = '00:00' } }", "min_interval = '5'", "}, decide = 5, x = {", "quiet\0",
+    } do
+      assert.equal("schedule.invalid", code("time.calendar { 'Sun 02:00' }", 0, 1, guard), guard)
+    end
+  end)
+
+  it("tells why a fire is not at its nominal time", function()
+    local gap = ebb.schedule.next('time.calendar { "Sun 02:00", tz = "Europe/Berlin" }', instant "2026-03-28T00:00:00Z", 1)[1]
+    assert.same({ fires = instant "2026-03-29T01:00:00Z", why = "gap" }, gap)
+    local twice = ebb.schedule.next('time.calendar { "Sun 02:00", tz = "Europe/Berlin" }', instant "2026-10-24T00:00:00Z", 1)[1]
+    assert.equal("overlap", twice.why)
+    local held = ebb.schedule.next('time.calendar { "02:00" }', 0, 2, 'min_interval = "24h", quiet = { { from = "01:00", to = "03:00" } }')
+    assert.same({ nominal = 7200000, fires = 10800000, why = "quiet" }, held[1])
+    assert.same({ nominal = 7200000 + 86400000, fires = 10800000 + 86400000, why = "quiet, min_interval" }, held[2])
   end)
 
   it("raises on wrong arguments", function()
