@@ -29,8 +29,8 @@ def is_wanted():
 class Reader:
     """A process of the second reader; it answers one list of jobs after the other."""
 
-    def __init__(self, interpreter):
-        self.process = subprocess.Popen([interpreter, "read_tables.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=HERE)
+    def __init__(self, interpreter, script="read_tables.py"):
+        self.process = subprocess.Popen([interpreter, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=HERE)
 
     def read(self, jobs):
         """[{snapshot id: digest of the rows} or {"unreadable": why}] for [{"metadata": uri, "maps": {prefix: folder}}]."""
