@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -34,6 +35,25 @@ static bool is_spec(const char *path)
     size_t n = strlen(path);
 
     return n > 9 && !strcmp(path + n - 9, "_spec.lua");
+}
+
+/* Whether another path that was given holds this one too: each spec runs once. */
+static bool is_covered(const struct ebb_strs *paths, size_t index)
+{
+    char own[PATH_MAX], other[PATH_MAX];
+
+    if (!realpath(paths->items[index], own))
+        return false;
+    for (size_t i = 0; i < paths->count; i++) {
+        size_t n;
+
+        if (i == index || !realpath(paths->items[i], other))
+            continue;
+        n = strlen(other);
+        if (!strncmp(own, other, n) && (own[n] == '/' || (!own[n] && i < index)))
+            return true;
+    }
+    return false;
 }
 
 /* The path as busted is to see it: a policy stands for its spec. */
@@ -166,7 +186,8 @@ static int add_args(struct spawned *s, const struct ebb_test_options *o, struct 
     if (!rc)
         rc = ebb_strs_add(&s->args, "--pattern=_spec%.lua$", err);
     for (size_t i = 0; !rc && i < o->paths->count; i++)
-        rc = add_path(o->paths->items[i], &s->args, err);
+        if (!is_covered(o->paths, i))
+            rc = add_path(o->paths->items[i], &s->args, err);
     ebb_buf_fini(&data);
     return rc;
 }

@@ -47,9 +47,9 @@ return policy {
 
   decide = function(t, ctx)
     local p     = ctx.params
-    local parts = t.partitions { min_files = 2 }
+    local parts = t.partitions { min_files = 2 }   -- nil when the manifests were not read
 
-    local ranked = rank {
+    local ranked = parts and rank {
       over   = parts,
       keep   = function(part)
         return check_each("settled", part.key, part.last_write and ctx.now - part.last_write, ">=", p.settle)
@@ -62,7 +62,7 @@ return policy {
     }
 
     local v = all {
-      check("worth_a_job", ranked.count, ">=", 1),
+      check("worth_a_job", ranked and ranked.count, ">=", 1),
       check("no_conflict_storm", ctx.runs.conflicts { within = "6h" }, "<", 3),
     }
     if not v.ok then return skip(v) end

@@ -39,8 +39,10 @@ return policy {
 
   decide = function(t, ctx)
     local p      = ctx.params
-    local failed = ctx.events.list { "commit.failed", since = "last_success", where = aborted }
     local fresh  = ctx.events.count { "snapshot.committed", since = "last_success" }
+    -- nil, and with it the check unknown, when nobody tells of such events
+    local count  = ctx.events.count { "commit.failed", since = "last_success", where = aborted }
+    local failed = ctx.events.list { "commit.failed", since = "last_success", where = aborted }
 
     -- The first leftovers to ripen decide when to look again.
     local oldest  = min_by(failed, "at")
@@ -49,7 +51,7 @@ return policy {
     local v = any {
       check("many_new_snapshots", fresh, ">=", p.every_n),
       all {
-        check("failed_commits", #failed, ">", 0),
+        check("failed_commits", count, ">", 0),
         check("leftovers_are_ripe", ripe_at, "<=", ctx.now),
       },
     }

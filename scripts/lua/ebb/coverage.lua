@@ -43,8 +43,23 @@ local function skip_constants(r)
   end
 end
 
+local TAILCALL, RETURN = 69, 70
+
+-- Instructions that are never executed: the return after a call that returns for it, and, at the end, the one that
+-- stands for `end`.
+local function read_dead(r)
+  local n, dead, before = r.size(), {}, nil
+  for i = 1, n do
+    local op = r.byte() & 0x7f
+    r.skip(3)
+    dead[i] = i == n or (before == TAILCALL and op == RETURN)
+    before = op
+  end
+  return dead
+end
+
 -- Lines of one function, from the differences between instructions.
-local function read_lines(r, defined, lines)
+local function read_lines(r, defined, lines, dead)
   local deltas, absolute = {}, {}
   for i = 1, r.size() do deltas[i] = string.unpack("b", string.char(r.byte())) end
   for _ = 1, r.size() do
@@ -54,20 +69,19 @@ local function read_lines(r, defined, lines)
   local line = defined
   for i, delta in ipairs(deltas) do
     line = delta == -128 and absolute[i - 1] or line + delta
-    -- The last instruction is the return that stands for `end`.
-    if lines and i < #deltas then lines[line] = true end
+    if lines and not dead[i] then lines[line] = true end
   end
 end
 
 local read_function
 
-local function read_rest(r, defined, lines)
+local function read_rest(r, defined, lines, inner)
   r.skip(3)                                   -- parameters, vararg, stack
-  r.skip(4 * r.size())                        -- code
+  local dead = read_dead(r)
   skip_constants(r)
   r.skip(3 * r.size())                        -- upvalues
-  for _ = 1, r.size() do read_function(r, M.inner_lines) end
-  read_lines(r, defined, lines)
+  for _ = 1, r.size() do read_function(r, inner, inner) end
+  read_lines(r, defined, lines, dead)
   for _ = 1, r.size() do                      -- local variables
     r.text()
     r.size()
@@ -76,11 +90,12 @@ local function read_rest(r, defined, lines)
   for _ = 1, r.size() do r.text() end         -- names of upvalues
 end
 
-function read_function(r, lines)
+-- lines: where those of this function go, or nil; inner: where those of the functions in it go.
+function read_function(r, lines, inner)
   r.text()
   local defined = r.size()
   r.size()
-  read_rest(r, defined, lines)
+  read_rest(r, defined, lines, inner)
 end
 
 local HEADER = "\27Lua\x54\0\x19\x93\r\n\x1a\n\4\8\8"
@@ -91,12 +106,9 @@ function M.executable(source)
   local dump = chunk and string.dump(chunk)
   if not dump or dump:sub(1, #HEADER) ~= HEADER then return nil end
   local lines = {}
-  M.inner_lines = lines
   local r = reader(dump)
   r.skip(#HEADER + 16 + 1)
-  local ok = pcall(read_function, r, nil)
-  M.inner_lines = nil
-  return ok and lines or nil
+  return pcall(read_function, r, nil, lines) and lines or nil
 end
 
 -- ---- collecting ----

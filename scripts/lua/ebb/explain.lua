@@ -31,6 +31,7 @@ end
 
 function value_text(value, key)
   if type(value) == "table" then return table_text(value) end
+  if type(value) == "number" then value = math.tointeger(value) or value end
   if key and INSTANTS[key] and math.type(value) == "integer" then return M.instant(value) end
   if math.type(value) == "float" then return (("%.6g"):format(value)) end
   return value == nil and "unknown" or (tostring(value):gsub("%c", "?"))
