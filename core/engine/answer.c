@@ -3,6 +3,15 @@
 
 #include <stdlib.h>
 
+int ebb__settings_of(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_settings **out,
+                     struct ebb_err *err)
+{
+    const struct ebb_value *properties = ebb_value_get(ebb_value_get(input->facts, "table"), "properties");
+    struct ebb_settings_site site = {input->overrides, input->guard, input->blackouts, input->blackout_tz};
+
+    return ebb_settings_new_bound(policy, &site, properties, out, err);
+}
+
 static void limit(int64_t *holds, int64_t until)
 {
     if (until < *holds)
@@ -16,7 +25,8 @@ static int64_t guarded_until(const struct ebb__eval *e, const struct ebb__guards
 
     if (g->verdict == EBB_VERDICT_REFUSED)
         return 0;
-    if (g->verdict == EBB_VERDICT_RUN && (guard->quiet_count || e->input->blackouts || guard->fleet_slot))
+    if (g->verdict == EBB_VERDICT_RUN &&
+        (guard->quiet_count || guard->blackout_count || e->input->blackouts || guard->fleet_slot))
         return 0;
     for (size_t i = 0; i < g->count; i++)
         if (g->rows[i].has_until)

@@ -12,7 +12,10 @@
  * this table; failed: the policy went wrong. EBB_ENOMEM. */
 int ebb__answer_take(struct ebb_decision *d, const struct ebb_policy *policy, const struct ebb_decide_input *input,
                      const struct ebb__eval *e, const struct ebb__guards *g, bool failed, struct ebb_err *err);
-/* The digest of an input over these paths. settings NULL: made here. */
+/* Settings for an input that has none. */
+int ebb__settings_of(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_settings **out,
+                     struct ebb_err *err);
+/* The digest of an input over these paths. */
 int ebb__digest_make(const struct ebb_policy *policy, const struct ebb_decide_input *input,
                      const struct ebb_strs *paths, char out[80], struct ebb_err *err);
 

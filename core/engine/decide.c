@@ -83,7 +83,6 @@ static int evaluate(struct ebb_decision *d, struct ebb_evaluator *evaluator, str
 static int decide(struct ebb_decision *d, struct ebb_evaluator *evaluator, const struct ebb_policy *policy,
                   const struct ebb_decide_input *input, int *failed, struct ebb_err *err)
 {
-    const struct ebb_value *properties = ebb_value_get(ebb_value_get(input->facts, "table"), "properties");
     struct ebb_settings *own = NULL;
     struct ebb__guards g = {.verdict = EBB_VERDICT_SKIP, .by = "guard.target"};
     struct ebb__eval *e = NULL;
@@ -95,7 +94,7 @@ static int decide(struct ebb_decision *d, struct ebb_evaluator *evaluator, const
         return rc ? rc : write_record(d, policy, input, NULL, &g, NULL, err);
     }
     if (!input->settings)
-        rc = ebb_settings_new(policy, input->overrides, properties, &own, err);
+        rc = ebb__settings_of(policy, input, &own, err);
     if (!rc)
         rc = ebb__evaluator_begin(evaluator, policy, own ? own : input->settings, input, &e, err);
     if (!rc)

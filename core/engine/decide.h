@@ -32,6 +32,7 @@ struct ebb_decide_input {
     int64_t active_since_ms;             /* when the policy became active on the table; 0: long ago */
     const struct ebb_value *trigger;     /* {kind, scheduled_for, missed, events}; NULL: {kind = "manual"} */
     const struct ebb_value *overrides;   /* parameters of the binding, or NULL; unused when settings is given */
+    const struct ebb_value *guard;       /* guards of the binding, or NULL; unused when settings is given */
     const struct ebb_settings *settings; /* resolved for this table, or NULL: made here */
     enum ebb_mode mode;
     bool bound;                        /* a binding (or the user) names this table: a policy without target may run */

@@ -213,7 +213,7 @@ static void put_guards(struct digest *d)
     put_value(d, ebb_value_get(facts, "flags"));
     put_value(d, ebb_value_get(facts, "fleet"));
     put_value(d, in->blackouts);
-    put_text(d, in->blackout_tz);
+    put_value(d, d->settings->site);
     put_value(d, last);
     put_int(d, ebb__runs_failed_in_a_row(in));
     put_int(d, ebb__runs_is_running(in));
@@ -239,13 +239,12 @@ int ebb__digest_make(const struct ebb_policy *policy, const struct ebb_decide_in
                      const struct ebb_strs *paths, char out[80], struct ebb_err *err)
 {
     struct digest d = {.policy = policy, .input = input, .settings = input->settings};
-    const struct ebb_value *properties = ebb_value_get(ebb_value_get(input->facts, "table"), "properties");
     unsigned char sum[SHA256_DIGEST_LENGTH];
     struct ebb_settings *own = NULL;
     int rc = 0;
 
     if (!input->settings)
-        rc = ebb_settings_new(policy, input->overrides, properties, &own, err);
+        rc = ebb__settings_of(policy, input, &own, err);
     d.settings = own ? own : input->settings;
     SHA256_Init(&d.sha);
     if (!rc)

@@ -6,8 +6,6 @@
 
 #include "engine/eval_priv.h"
 
-#define OWN_RUN_KEY "ebb.run-id" /* in the summary of snapshots that maintenance made */
-
 static bool is_outcome(const struct ebb_value *run, const char *outcome)
 {
     const char *text = ebb_value_text_of(run, "outcome");
@@ -64,7 +62,7 @@ bool ebb__runs_is_running(const struct ebb_decide_input *input)
 
 static bool is_own(const struct ebb_value *item)
 {
-    return ebb_value_bool_of(item, "own", false) || ebb_value_get(ebb_value_get(item, "summary"), OWN_RUN_KEY);
+    return ebb_value_bool_of(item, "own", false) || ebb_value_get(ebb_value_get(item, "summary"), EBB__OWN_RUN_KEY);
 }
 
 static bool is_commit(const struct ebb_value *event)

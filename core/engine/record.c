@@ -2,6 +2,9 @@
 #include "engine/record_priv.h"
 
 #include "base/time.h"
+#include "engine/inputs_priv.h"
+
+#define TAIL_BYTES ((size_t)4096) /* what may follow the inputs */
 
 static void write_instant(struct ebb_jsonw *w, const char *key, int64_t at)
 {
@@ -69,22 +72,43 @@ static void write_node(struct ebb_jsonw *w, const struct ebb__eval *e, int at)
     ebb_jsonw_end(w, '}');
 }
 
-static void write_trace(struct ebb_jsonw *w, const struct ebb__eval *e)
+static void write_check(struct ebb_jsonw *w, struct ebb__mask *mask, const struct ebb_value *check)
+{
+    static const char *const KEYS[] = {"n", "key", "a", "op", "b", "r"};
+
+    ebb_jsonw_begin(w, '{');
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        const struct ebb_value *value = ebb_value_get(check, KEYS[i]);
+
+        if (!value)
+            continue;
+        ebb_jsonw_key(w, KEYS[i]);
+        ebb__mask_write(mask, value, w);
+    }
+    ebb_jsonw_end(w, '}');
+}
+
+static void write_list(struct ebb_jsonw *w, struct ebb__mask *mask, const char *key, const struct ebb_value *list)
+{
+    if (!ebb_value_get_count(list))
+        return;
+    ebb_jsonw_key(w, key);
+    ebb__mask_write(mask, list, w);
+}
+
+static void write_trace(struct ebb_jsonw *w, struct ebb__mask *mask, const struct ebb__eval *e)
 {
     ebb_jsonw_key(w, "checks");
-    ebb_value_write(e->checks, w);
+    ebb_jsonw_begin(w, '[');
+    for (size_t i = 0; i < ebb_value_get_count(e->checks); i++)
+        write_check(w, mask, ebb_value_get_at(e->checks, i));
+    ebb_jsonw_end(w, ']');
     if (e->node >= 0) {
         ebb_jsonw_key(w, "expr");
         write_node(w, e, e->node);
     }
-    if (ebb_value_get_count(e->ranked)) {
-        ebb_jsonw_key(w, "ranked");
-        ebb_value_write(e->ranked, w);
-    }
-    if (ebb_value_get_count(e->notes)) {
-        ebb_jsonw_key(w, "notes");
-        ebb_value_write(e->notes, w);
-    }
+    write_list(w, mask, "ranked", e->ranked);
+    write_list(w, mask, "notes", e->notes);
     if (e->dropped_notes)
         ebb_jsonw_kint(w, "dropped_notes", e->dropped_notes);
     if (e->dropped_checks)
@@ -110,18 +134,19 @@ static void write_guards(struct ebb_jsonw *w, const struct ebb__guards *g)
     ebb_jsonw_end(w, ']');
 }
 
-static void write_failure(struct ebb_jsonw *w, const struct ebb_err *failure)
+static void write_failure(struct ebb_jsonw *w, struct ebb__mask *mask, const struct ebb_err *failure)
 {
     ebb_jsonw_key(w, "error");
     ebb_jsonw_begin(w, '{');
     ebb_jsonw_kstr(w, "code", ebb_error_code(failure->error));
-    ebb_jsonw_kstr(w, "message", failure->message);
+    ebb__mask_ktext(mask, "message", failure->message, w);
     if (failure->hint[0])
-        ebb_jsonw_kstr(w, "hint", failure->hint);
+        ebb__mask_ktext(mask, "hint", failure->hint, w);
     ebb_jsonw_end(w, '}');
 }
 
-static void write_outcome(struct ebb_jsonw *w, const struct ebb__eval *e, const struct ebb__guards *g)
+static void write_outcome(struct ebb_jsonw *w, struct ebb__mask *mask, const struct ebb__eval *e,
+                          const struct ebb__guards *g)
 {
     ebb_jsonw_kstr(w, "verdict", ebb_verdict_name(g->verdict));
     ebb_jsonw_kstr(w, "by", g->by);
@@ -130,10 +155,10 @@ static void write_outcome(struct ebb_jsonw *w, const struct ebb__eval *e, const 
     if (!e)
         return;
     if (e->why[0])
-        ebb_jsonw_kstr(w, "why", e->why);
+        ebb__mask_ktext(mask, "why", e->why, w);
     if (e->action) {
         ebb_jsonw_key(w, "action");
-        ebb_value_write(e->action, w);
+        ebb__mask_write(mask, e->action, w);
     }
 }
 
@@ -153,33 +178,56 @@ static void write_head(struct ebb_jsonw *w, const struct ebb_policy *policy, con
     write_trigger(w, input->trigger);
 }
 
-int ebb__record_write(const struct ebb_policy *policy, const struct ebb_decide_input *input, const struct ebb__eval *e,
-                      const struct ebb__guards *g, const struct ebb_err *failure, struct ebb_buf *out,
-                      struct ebb_err *err)
+/* What it took: the same for the same script and input, but for the state that it ran in. */
+static void write_cost(struct ebb_jsonw *w, const struct ebb__eval *e)
+{
+    ebb_jsonw_key(w, "reads");
+    ebb__reads_write(&e->reads, w);
+    ebb_jsonw_kstr(w, "state", e->state);
+    ebb_jsonw_kint(w, "gas", e->gas);
+    ebb_jsonw_kint(w, "mem_peak", e->mem_peak);
+}
+
+static int write_record(const struct ebb_policy *policy, const struct ebb_decide_input *input,
+                        const struct ebb__eval *e, const struct ebb__guards *g, const struct ebb_err *failure,
+                        struct ebb__mask *mask, struct ebb_buf *out, struct ebb_err *err)
 {
     static const char *const MODES[] = {"observe", "approve", "enforce"};
     struct ebb_jsonw w;
+    int rc = 0;
 
     ebb_jsonw_init(&w, out);
     ebb_jsonw_begin(&w, '{');
     write_head(&w, policy, input);
     if (e) {
         ebb_jsonw_key(&w, "params");
-        ebb_value_write(ebb_settings_get_params(e->settings), &w);
-        write_trace(&w, e);
+        ebb__mask_write(mask, ebb_settings_get_params(e->settings), &w);
+        write_trace(&w, mask, e);
     }
     write_guards(&w, g);
-    write_outcome(&w, e, g);
+    write_outcome(&w, mask, e, g);
     if (failure)
-        write_failure(&w, failure);
+        write_failure(&w, mask, failure);
     ebb_jsonw_kstr(&w, "mode", MODES[input->mode]);
-    if (e) {
-        ebb_jsonw_key(&w, "reads");
-        ebb__reads_write(&e->reads, &w);
-        ebb_jsonw_kstr(&w, "state", e->state);
-        ebb_jsonw_kint(&w, "gas", e->gas);
-        ebb_jsonw_kint(&w, "mem_peak", e->mem_peak);
-    }
+    if (e)
+        write_cost(&w, e);
+    if (input->with_inputs && out->len + TAIL_BYTES < EBB__RECORD_MAX_BYTES)
+        rc = ebb__inputs_write(policy, input, e, mask, EBB__RECORD_MAX_BYTES - out->len - TAIL_BYTES, &w, err);
+    else if (input->with_inputs)
+        ebb_jsonw_kbool(&w, "inputs_dropped", true);
     ebb_jsonw_end(&w, '}');
-    return ebb_buf_check(out, "decision record", err);
+    return rc ? rc : ebb_buf_check(out, "decision record", err);
+}
+
+int ebb__record_write(const struct ebb_policy *policy, const struct ebb_decide_input *input, const struct ebb__eval *e,
+                      const struct ebb__guards *g, const struct ebb_err *failure, struct ebb_buf *out,
+                      struct ebb_err *err)
+{
+    struct ebb__mask mask;
+    int rc = ebb__mask_init(&mask, e, err);
+
+    if (!rc)
+        rc = write_record(policy, input, e, g, failure, &mask, out, err);
+    ebb__mask_fini(&mask);
+    return rc;
 }

@@ -115,6 +115,19 @@ int ebb__settings_zone(struct ebb_settings *s, const char *name, const struct eb
     return 0;
 }
 
+/* Keep what the binding said, for records. */
+static int keep_site(struct ebb_settings *s, const struct ebb_settings_site *site, struct ebb_err *err)
+{
+    if (!site->params && !site->guard && !site->blackouts && !site->blackout_tz)
+        return 0;
+    s->site = ebb_value_new_map(NULL);
+    ebb_value_put_copy(s->site, "params", site->params);
+    ebb_value_put_copy(s->site, "guard", site->guard);
+    ebb_value_put_copy(s->site, "blackouts", site->blackouts);
+    ebb_value_put_str(s->site, "blackout_tz", site->blackout_tz);
+    return ebb_value_check(s->site, "binding", err);
+}
+
 int ebb_settings_new_bound(const struct ebb_policy *policy, const struct ebb_settings_site *site,
                            const struct ebb_value *properties, struct ebb_settings **out, struct ebb_err *err)
 {
@@ -132,6 +145,8 @@ int ebb_settings_new_bound(const struct ebb_policy *policy, const struct ebb_set
         rc = ebb__settings_triggers(s, &local);
     if (!rc)
         rc = ebb__settings_guard(s, site, &local);
+    if (!rc)
+        rc = keep_site(s, site, &local);
     if (rc) {
         if (local.error != EBB_ENOMEM)
             rc = ebb_err_as(&local, EBB_ECONFIG, ebb_policy_get_name(policy));
@@ -160,6 +175,7 @@ void ebb_settings_free(struct ebb_settings *s)
     for (size_t i = 0; i < s->zone_count; i++)
         ebb_tz_free(s->zones[i]);
     ebb_value_free(s->params);
+    ebb_value_free(s->site);
     free(s->blackouts);
     free(s);
 }

@@ -14,6 +14,7 @@
 struct ebb_settings {
     const struct ebb_policy *policy;
     struct ebb_value *params;
+    struct ebb_value *site; /* what the binding said: params, guard, blackouts, blackout_tz; NULL nothing */
     struct ebb_trigger triggers[EBB_POLICY_TRIGGERS_MAX];
     struct ebb_calendar *calendars[EBB_POLICY_TRIGGERS_MAX]; /* NULL where there is none */
     size_t trigger_count;

@@ -262,10 +262,10 @@ static void test_record(void **state)
     assert_string_equal(ebb_value_text_of(v, "verdict"), "defer");
     assert_string_equal(ebb_value_text_of(v, "until"), "2026-03-30T00:00:00Z");
     assert_string_equal(ebb_value_text_of(v, "mode"), "enforce");
-    assert_non_null(strstr(record, "{\"a\":37,\"b\":500,\"n\":\"many\",\"op\":\">=\",\"r\":\"false\"}"));
+    assert_non_null(strstr(record, "{\"n\":\"many\",\"a\":37,\"op\":\">=\",\"b\":500,\"r\":\"false\"}"));
     assert_non_null(
-        strstr(record, "{\"a\":\"2026-03-28T23:59:55Z\",\"b\":\"now\",\"n\":\"ripe\",\"op\":\"<=\",\"r\":\"true\"}"));
-    assert_non_null(strstr(record, "{\"a\":null,\"b\":1,\"n\":\"u\",\"op\":\"==\",\"r\":\"unknown\"}"));
+        strstr(record, "{\"n\":\"ripe\",\"a\":\"2026-03-28T23:59:55Z\",\"op\":\"<=\",\"b\":\"now\",\"r\":\"true\"}"));
+    assert_non_null(strstr(record, "{\"n\":\"u\",\"a\":null,\"op\":\"==\",\"b\":1,\"r\":\"unknown\"}"));
     assert_non_null(
         strstr(record, "\"expr\":{\"any\":[\"many\",{\"all\":[\"ripe\",\"u\"],\"r\":\"unknown\"}],\"r\":\"unknown\"}"));
     assert_non_null(strstr(record, "\"notes\":[\"a\\u001bb 1\"]"));

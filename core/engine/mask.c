@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/mask_priv.h"
+
+#include <ctype.h>
+
+#define TEXT_MAX ((size_t)1024 * 1024 * 8)
+#define SHORT_MAX 3 /* shorter ones are looked for as whole texts only */
+#define PART_MIN 8  /* bytes of the beginning of a secret, at the end of a text that was cut */
+
+static bool has_word(struct ebb_str name, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= name.n; i++) {
+        size_t k = 0;
+
+        while (k < n) {
+            char c = (char)tolower((unsigned char)name.p[i + k]);
+
+            if (c != word[k] && !(word[k] == '-' && (c == '_' || c == '.')))
+                break;
+            k++;
+        }
+        if (k == n)
+            return true;
+    }
+    return false;
+}
+
+bool ebb__is_secret_name(struct ebb_str name)
+{
+    static const char *const WORDS[] = {
+        "token", "secret",      "password",   "passwd",  "credential", "access-key",  "accesskey", "key-id",
+        "keyid", "private-key", "privatekey", "api-key", "apikey",     "account-key", "sas-key",   "passphrase"};
+
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (has_word(name, WORDS[i]))
+            return true;
+    return false;
+}
+
+static int add_secret(struct ebb__mask *mask, const struct ebb_value *value, struct ebb_err *err)
+{
+    struct ebb_str text = ebb_value_get_bytes(value);
+
+    return text.n ? ebb_strs_addn(&mask->secrets, text.p, strnlen(text.p, text.n), err) : 0;
+}
+
+/* All properties, or those that were read. */
+static int take_properties(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
+{
+    const struct ebb_value *properties = ebb_value_get(e->table, "properties");
+    int t = ebb__reads_find(&e->reads, EBB__READS_ROOT, EBB_STR("t"));
+    int node = t < 0 ? t : ebb__reads_find(&e->reads, t, EBB_STR("properties"));
+    int rc = 0;
+
+    if (node < 0 && !e->reads.dropped)
+        return 0;
+    for (size_t i = 0; i < ebb_value_get_count(properties) && !rc; i++)
+        if (ebb__is_secret_name(ebb_value_get_key(properties, i)))
+            rc = add_secret(mask, ebb_value_get_at(properties, i), err);
+    return rc;
+}
+
+/* Parameters that are set by such a property, or are named so. */
+static int take_params(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
+{
+    const struct ebb_value *params = ebb_value_get(e->policy->manifest, "params");
+    int rc = 0;
+
+    for (size_t i = 0; i < ebb_value_get_count(params) && !rc; i++) {
+        struct ebb_str name = ebb_value_get_key(params, i);
+        const char *property = ebb_value_text_of(ebb_value_get_at(params, i), "property");
+
+        if (ebb__is_secret_name(name) || (property && ebb__is_secret_name(ebb_str_of(property))))
+            rc = add_secret(mask, ebb_value_getn(ebb_settings_get_params(e->settings), name.p, name.n), err);
+    }
+    return rc;
+}
+
+int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
+{
+    int rc;
+
+    memset(mask, 0, sizeof *mask);
+    ebb_strs_init(&mask->secrets);
+    ebb_strs_init(&mask->hidden);
+    if (!e)
+        return 0;
+    rc = take_properties(mask, e, err);
+    return rc ? rc : take_params(mask, e, err);
+}
+
+void ebb__mask_fini(struct ebb__mask *mask)
+{
+    ebb_strs_fini(&mask->secrets);
+    ebb_strs_fini(&mask->hidden);
+}
+
+/* Bytes of a secret that stand at p, up to `left`: all of it, or a good part at the end of the text. */
+static size_t match(const char *secret, const char *p, size_t left)
+{
+    size_t n = strlen(secret), k = 0;
+
+    while (k < n && k < left && secret[k] == p[k])
+        k++;
+    return k == n || (k == left && k >= PART_MIN) ? k : 0;
+}
+
+/* is_start: p is the start of the text. */
+static size_t match_any(const struct ebb__mask *mask, const char *p, size_t left, bool is_start)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < mask->secrets.count; i++) {
+        const char *secret = mask->secrets.items[i];
+        size_t n = match(secret, p, left);
+
+        if (strlen(secret) <= SHORT_MAX && !(is_start && n == left))
+            continue;
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+static void note_hidden(struct ebb__mask *mask, struct ebb_str name, struct ebb_jsonw *w)
+{
+    if (!ebb_strs_has(&mask->hidden, name.p) && ebb_strs_addn(&mask->hidden, name.p, name.n, NULL))
+        w->out->bad = true;
+}
+
+void ebb__mask_text(struct ebb__mask *mask, const char *bytes, size_t n, struct ebb_jsonw *w)
+{
+    bool is_hidden = false;
+    struct ebb_buf out;
+
+    if (bytes && n && mask->by_name)
+        mask->is_odd = mask->is_odd || !ebb_text_is_utf8(bytes, n);
+    if (!mask->secrets.count || !bytes) {
+        ebb_jsonw_strn(w, bytes, n);
+        return;
+    }
+    ebb_buf_init(&out, TEXT_MAX);
+    for (size_t i = 0; i < n;) {
+        size_t hidden = match_any(mask, bytes + i, n - i, i == 0);
+
+        if (hidden)
+            ebb_buf_puts(&out, EBB__MASKED);
+        else
+            ebb_buf_putc(&out, bytes[i]);
+        i += hidden ? hidden : 1;
+        is_hidden = is_hidden || hidden;
+    }
+    if (is_hidden && mask->by_name)
+        note_hidden(mask, EBB_STR("text"), w);
+    if (out.bad)
+        w->out->bad = true;
+    ebb_jsonw_strn(w, ebb_buf_cstr(&out), out.len);
+    ebb_buf_fini(&out);
+}
+
+void ebb__mask_ktext(struct ebb__mask *mask, const char *key, const char *text, struct ebb_jsonw *w)
+{
+    ebb_jsonw_key(w, key);
+    ebb__mask_text(mask, text, strlen(text), w);
+}
+
+/* A member that is known by its name alone. */
+static bool hide(struct ebb__mask *mask, struct ebb_str key, const struct ebb_value *value, struct ebb_jsonw *w)
+{
+    if (!mask->by_name || ebb_value_get_kind(value) != EBB_VALUE_STRING || !ebb__is_secret_name(key))
+        return false;
+    note_hidden(mask, key, w);
+    ebb_jsonw_str(w, EBB__MASKED);
+    return true;
+}
+
+/* Depth is bounded by the tree's, EBB_VALUE_DEPTH_MAX. */
+void ebb__mask_write(struct ebb__mask *mask, const struct ebb_value *value, struct ebb_jsonw *w)
+{
+    enum ebb_value_kind kind = ebb_value_get_kind(value);
+    struct ebb_str bytes = ebb_value_get_bytes(value);
+
+    if (!mask->by_name && !mask->secrets.count) {
+        ebb_value_write(value, w);
+        return;
+    }
+    if (kind == EBB_VALUE_STRING) {
+        ebb__mask_text(mask, bytes.p, bytes.n, w);
+        return;
+    }
+    if (kind < EBB_VALUE_LIST) {
+        ebb_value_write(value, w);
+        return;
+    }
+    ebb_jsonw_begin(w, kind == EBB_VALUE_MAP ? '{' : '[');
+    for (size_t i = 0; i < ebb_value_get_count(value); i++) {
+        struct ebb_str key = ebb_value_get_key(value, i);
+
+        if (kind == EBB_VALUE_MAP)
+            ebb_jsonw_key(w, key.p);
+        if (kind != EBB_VALUE_MAP || !hide(mask, key, ebb_value_get_at(value, i), w))
+            ebb__mask_write(mask, ebb_value_get_at(value, i), w);
+    }
+    ebb_jsonw_end(w, kind == EBB_VALUE_MAP ? '}' : ']');
+}
