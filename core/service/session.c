@@ -210,6 +210,8 @@ static int keep_binding(struct ebb__bound *b, const struct ebb_session_binding *
 
     ebb_value_put_copy(kept, "params", binding->params);
     ebb_value_put_copy(kept, "blackouts", binding->blackouts);
+    ebb_value_put_copy(kept, "guard", binding->guard);
+    ebb_value_put_str(kept, "blackout_tz", binding->blackout_tz);
     rc = ebb_value_check(kept, "binding", err);
     if (rc) {
         ebb_value_free(kept);
@@ -220,23 +222,48 @@ static int keep_binding(struct ebb__bound *b, const struct ebb_session_binding *
     b->binding = *binding;
     b->binding.params = ebb_value_get(kept, "params");
     b->binding.blackouts = ebb_value_get(kept, "blackouts");
+    b->binding.guard = ebb_value_get(kept, "guard");
+    b->binding.blackout_tz = ebb_value_text_of(kept, "blackout_tz");
     return merge_params(b, err);
 }
 
-/* Whether the settings of the policy can be made for each table that it takes. */
-static int check_settings(struct ebb_session *s, const struct ebb_policy *policy, const struct ebb_value *params,
-                          struct ebb_err *err)
+void ebb__bound_site(const struct ebb__bound *b, struct ebb_settings_site *out)
 {
-    struct ebb_settings *settings;
+    *out = (struct ebb_settings_site){b->params, b->binding.guard, b->binding.blackouts, b->binding.blackout_tz};
+}
+
+/* Whether the settings of a policy can be made for each table. */
+static int check_settings(const struct ebb_session *s, const struct ebb_policy *policy,
+                          const struct ebb_settings_site *site, struct ebb_err *err)
+{
     int rc = 0;
 
     for (size_t i = 0; !rc && i < s->table_count; i++) {
-        rc = ebb_settings_new(policy, params, ebb_value_get(ebb_value_get(s->tables[i]->facts, "table"), "properties"),
-                              &settings, err);
-        if (!rc)
-            ebb_settings_free(settings);
+        const struct ebb_value *table = ebb_value_get(s->tables[i]->facts, "table");
+        struct ebb_settings *settings = NULL;
+
+        rc = ebb_settings_new_bound(policy, site, ebb_value_get(table, "properties"), &settings, err);
+        ebb_settings_free(settings);
     }
     return rc;
+}
+
+static int check_binding(const struct ebb_session *s, const struct ebb_policy *policy,
+                         const struct ebb_session_binding *b, struct ebb_err *err)
+{
+    struct ebb_settings_site site = {b->params, b->guard, b->blackouts, b->blackout_tz};
+
+    return check_settings(s, policy, &site, err);
+}
+
+/* The same with what is bound, overrides included. */
+static int check_bound(const struct ebb_session *s, const struct ebb__bound *b, const struct ebb_policy *policy,
+                       struct ebb_err *err)
+{
+    struct ebb_settings_site site;
+
+    ebb__bound_site(b, &site);
+    return check_settings(s, policy, &site, err);
 }
 
 static bool is_same_trigger(const struct ebb_trigger *a, const struct ebb_trigger *b)
@@ -289,13 +316,13 @@ static int replace(struct ebb_session *s, struct ebb__bound *b, const struct ebb
                    const struct ebb_session_binding *binding, struct ebb_err *err)
 {
     const struct ebb_policy *before = b->policy;
-    int rc = check_settings(s, policy, binding->params, err);
+    int rc = check_binding(s, policy, binding, err);
 
     if (!rc)
         rc = keep_overrides(b, policy, err);
     if (!rc)
         rc = keep_binding(b, binding, err);
-    if (!rc && b->overrides && check_settings(s, policy, b->params, NULL)) {
+    if (!rc && b->overrides && check_bound(s, b, policy, NULL)) {
         ebb_value_free(b->overrides); /* what no longer fits goes too */
         b->overrides = NULL;
         rc = merge_params(b, err);
@@ -326,7 +353,7 @@ static int add_bound(struct ebb_session *s, const struct ebb_policy *policy, con
     int rc = b ? 0 : ebb_err_nomem(err);
 
     if (!rc)
-        rc = check_settings(s, policy, binding->params, err);
+        rc = check_binding(s, policy, binding, err);
     if (!rc)
         rc = widen(&s->bound, s->bound_count, err);
     if (!rc) {
@@ -399,7 +426,7 @@ int ebb_session_param(struct ebb_session *s, const char *policy, const char *nam
         rc = merge_params(b, err);
     }
     if (!rc)
-        rc = check_settings(s, b->policy, b->params, err);
+        rc = check_bound(s, b, b->policy, err);
     if (rc) {
         b->overrides = old;
         merge_params(b, NULL);

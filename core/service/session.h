@@ -42,7 +42,9 @@ struct ebb_session_binding {
     enum ebb_mode mode;
     const struct ebb_value *params; /* overrides, copied; NULL none */
     bool allow_below_floor, allow_override_quiet;
-    const struct ebb_value *blackouts; /* as in struct ebb_decide_input; copied; NULL none */
+    const struct ebb_value *blackouts; /* as in struct ebb_settings_site; copied, like the next; NULL none */
+    const char *blackout_tz;           /* NULL: UTC */
+    const struct ebb_value *guard;     /* stricter guards; NULL none */
 };
 /* Bind a policy (borrowed, must outlive its binding) to every table that its target takes, or all tables when it names
  * none. A policy of the same name is replaced: schedule and runs stay, what is pending is decided again at once

@@ -139,10 +139,12 @@ static int make_facts(const struct ebb__spot *at, struct ebb_err *err)
 int ebb__spot_prepare(const struct ebb__spot *at, struct ebb_err *err)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(at->stage->facts, "table"), "properties");
+    struct ebb_settings_site site;
     int rc = 0;
 
+    ebb__bound_site(at->bound, &site);
     if (!at->pair->settings)
-        rc = ebb_settings_new(at->bound->policy, at->bound->params, properties, &at->pair->settings, err);
+        rc = ebb_settings_new_bound(at->bound->policy, &site, properties, &at->pair->settings, err);
     if (!rc && !at->pair->facts)
         rc = make_facts(at, err);
     return rc;
@@ -173,7 +175,6 @@ void ebb__spot_input(const struct ebb__spot *at, const struct ebb_value *trigger
     out->bound = true;
     out->allow_below_floor = b->allow_below_floor;
     out->allow_override_quiet = b->allow_override_quiet;
-    out->blackouts = b->blackouts;
 }
 
 /* ---- runs ---- */

@@ -38,7 +38,7 @@ struct ebb__bound {
     const struct ebb_policy *policy;
     char name[64];
     struct ebb_session_binding binding; /* its pointers lead into kept */
-    struct ebb_value *kept;             /* {params, blackouts} of the binding */
+    struct ebb_value *kept;             /* what the binding points to */
     struct ebb_value *overrides;        /* of ebb_session_param, or NULL */
     struct ebb_value *params;           /* both together, or NULL */
     struct ebb__pair **pairs;           /* one for each table */
@@ -69,6 +69,8 @@ struct ebb__spot {
 };
 
 struct ebb__bound *ebb__session_find(const struct ebb_session *s, const char *policy);
+/* What the binding says to settings. */
+void ebb__bound_site(const struct ebb__bound *bound, struct ebb_settings_site *out);
 /* Without overrides, schedules and runs of the session. */
 int ebb__bound_reset(struct ebb_session *s, struct ebb__bound *bound, struct ebb_err *err);
 /* EBB_ENOT_FOUND: no such table or policy. */
