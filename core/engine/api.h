@@ -11,7 +11,9 @@
 
 struct ebb_api_entry {
     const char *name; /* "t.stats.bytes", "check", "time.civil", "policy.guard.quiet.from", "action.expire_snapshots" */
-    const char *kind; /* "field", "function", "method", "key" (of the header) */
+    /* "field", "function", "method", "library", "key" (of the header, or of the arguments of a function), "class" (what
+     * several fields hold: its members are below its name), "open" (a class that may have more members) */
+    const char *kind;
     const char *type; /* LuaLS type of a field ("integer?"), or parameters and result: "(name: string, …): ebb.check" */
     const char *phase; /* "header", "decide", "both" */
     const char *doc;   /* one sentence */

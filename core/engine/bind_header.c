@@ -151,8 +151,21 @@ static void load_lib(lua_State *L, const char *name)
     EBB_MAY_LJMP(ebb__load_chunk(L, lib->source, lib->source_bytes, lua_tostring(L, -1)));
     lua_call(L, 0, 1);
     lua_remove(L, -2);
-    if (lua_isnil(L, -1) || lua_isboolean(L, -1))
+    if (lua_isnil(L, -1) || lua_isboolean(L, -1)) {
+        bundle->fault = "use.result";
         luaL_error(L, "use: lib/%s.lua returns nothing of use", name);
+    }
+}
+
+/* Error "use: <why>", where %s is the name at 1; the code goes to the bundle. */
+static int refuse_use(lua_State *L, const char *code, const char *why)
+{
+    struct ebb__bundle *bundle = ebb__sandbox_of(L)->bundle;
+
+    if (bundle)
+        bundle->fault = code;
+    lua_pushfstring(L, why, lua_tostring(L, 1));
+    return luaL_error(L, "use: %s", lua_tostring(L, -1));
 }
 
 /* use "name": the value of lib/name.lua of the bundle, loaded once. */
@@ -162,12 +175,12 @@ static int l_use(lua_State *L)
         return luaL_error(L, "use: the name of a library is due, not %s", ebb__type_name(L, 1));
     EBB_MAY_LJMP(ebb__need_phase(L, EBB__PHASE_HEADER, "use"));
     if (strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
-        return luaL_error(L, "use: the name of a library is plain: [a-z][a-z0-9_]*");
+        return refuse_use(L, "use.name", "the name of a library is plain: [a-z][a-z0-9_]*");
     lua_settop(L, 1);
     push_libs(L);
     lua_pushvalue(L, 1);
     if (lua_rawget(L, 2) == LUA_TBOOLEAN)
-        return luaL_error(L, "use: lib/%s.lua uses itself", lua_tostring(L, 1));
+        return refuse_use(L, "use.cycle", "lib/%s.lua uses itself");
     if (!lua_isnil(L, 3))
         return 1;
     lua_pushvalue(L, 1);

@@ -88,7 +88,20 @@ static bool is_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
-static int read_lib(const struct ebb__bundle *bundle, const char *name, struct ebb__lib *lib, struct ebb_err *err)
+/* Note why a library, or their folder, could not be opened; rc is what opening gave. */
+static int refuse_lib(struct ebb__bundle *bundle, int dir, const char *file, const char *shown, int rc,
+                      struct ebb_err *err)
+{
+    struct stat st;
+
+    bundle->fault = rc == -(int)EBB_ENOENT ? "use.missing" : "use.unreadable";
+    if (dir < 0 || fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) || !S_ISLNK(st.st_mode))
+        return rc;
+    bundle->fault = "use.link";
+    return ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: a link; libraries are files in the policy's own folder", shown);
+}
+
+static int read_lib(struct ebb__bundle *bundle, const char *name, struct ebb__lib *lib, struct ebb_err *err)
 {
     char file[NAME_MAX_BYTES + 8], shown[NAME_MAX_BYTES + 16];
     int rc, dir = -1, base;
@@ -98,10 +111,14 @@ static int read_lib(const struct ebb__bundle *bundle, const char *name, struct e
     base = open(bundle->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (base >= 0)
         dir = openat(base, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (dir < 0)
+    if (dir < 0) {
         rc = ebb_err_errno(err, errno, "%s", shown);
-    else
+        rc = refuse_lib(bundle, base, "lib", shown, rc, err);
+    } else {
         rc = ebb__source_read(dir, file, shown, O_NOFOLLOW, &lib->source, &lib->source_bytes, err);
+        if (rc)
+            rc = refuse_lib(bundle, dir, file, shown, rc, err);
+    }
     if (dir >= 0)
         close(dir);
     if (base >= 0)
@@ -117,10 +134,12 @@ const struct ebb__lib *ebb__bundle_get(struct ebb__bundle *bundle, const char *n
         if (!strcmp(bundle->libs[i].name, name))
             return &bundle->libs[i];
     if (!is_name(name)) {
+        bundle->fault = "use.name";
         ebb_err_set(err, EBB_EPOLICY_SCHEMA, "the name of a library is plain: [a-z][a-z0-9_]*");
         return NULL;
     }
     if (bundle->is_closed || bundle->count == EBB_POLICY_LIBS_MAX) {
+        bundle->fault = "use.unreadable";
         ebb_err_set(err, EBB_EPOLICY_SCHEMA, "lib/%s.lua: %s", name,
                     bundle->is_closed ? "not loaded" : "too many libraries");
         return NULL;

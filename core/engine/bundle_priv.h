@@ -19,6 +19,7 @@ struct ebb__bundle {
     bool is_closed; /* no file is read any more */
     struct ebb__lib libs[EBB_POLICY_LIBS_MAX];
     size_t count;
+    const char *fault; /* code of the last library that could not be had: "use.missing" …; NULL none */
 };
 
 /* dir is taken from the file's name. EBB_ENOMEM. */

@@ -13,6 +13,7 @@ static void free_item(struct ebb_diagnostic *item)
     free(item->file);
     free(item->message);
     free(item->hint);
+    free(item->text);
 }
 
 void ebb_diagnostics_fini(struct ebb_diagnostics *list)
@@ -54,10 +55,32 @@ void ebb_diagnostics_add(struct ebb_diagnostics *list, const struct ebb_diagnost
     copy.file = strdup(item->file ? item->file : "");
     copy.message = strdup(item->message ? item->message : "");
     copy.hint = strdup(item->hint ? item->hint : "");
-    if (copy.file && copy.message && copy.hint)
+    copy.text = strdup(item->text ? item->text : "");
+    if (copy.file && copy.message && copy.hint && copy.text)
         list->items[list->count++] = copy;
     else
         free_item(&copy);
+}
+
+static bool is_before(const struct ebb_diagnostic *a, const struct ebb_diagnostic *b)
+{
+    int c = strcmp(a->file, b->file);
+
+    if (c || a->line != b->line)
+        return c ? c < 0 : a->line < b->line;
+    return a->column < b->column;
+}
+
+void ebb_diagnostics_sort(struct ebb_diagnostics *list)
+{
+    for (size_t i = 1; i < list->count; i++) {
+        struct ebb_diagnostic item = list->items[i];
+        size_t at = i;
+
+        for (; at > 0 && is_before(&item, &list->items[at - 1]); at--)
+            list->items[at] = list->items[at - 1];
+        list->items[at] = item;
+    }
 }
 
 static void write_item(const struct ebb_diagnostic *item, struct ebb_jsonw *w)

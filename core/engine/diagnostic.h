@@ -12,9 +12,10 @@ struct ebb_diagnostic {
     char *file;
     int line, column; /* from 1; 0: unknown */
     bool is_error;    /* else a warning */
-    const char *code; /* static: "policy.schema", "policy.error", "policy.gas", … or "lint.…" for warnings */
+    const char *code; /* static: "syntax", "schema.unknown_key", "policy.gas", … (docs/errors.md), "lint.…" */
     char *message;
     char *hint; /* "" none */
+    char *text; /* the line of the source, "" unknown: for a caret under the column */
 };
 
 #define EBB_DIAGNOSTICS_MAX 200
@@ -29,8 +30,10 @@ struct ebb_diagnostics {
 /* An empty list, and the end of one; a list can be used again after fini. */
 void ebb_diagnostics_init(struct ebb_diagnostics *list);
 void ebb_diagnostics_fini(struct ebb_diagnostics *list);
-/* Add one (all text is copied; code must be static; hint NULL = none). list NULL is fine: nothing is kept. */
+/* Add one (all text is copied; code must be static; hint and text NULL = none). list NULL is fine: nothing is kept. */
 void ebb_diagnostics_add(struct ebb_diagnostics *list, const struct ebb_diagnostic *item);
+/* Sort by file, line and column; what is equal keeps its order. */
+void ebb_diagnostics_sort(struct ebb_diagnostics *list);
 /* Write the list as a JSON array of {file,line,column,severity,code,message,hint}; hint only where there is one. */
 void ebb_diagnostics_write(const struct ebb_diagnostics *list, struct ebb_jsonw *w);
 

@@ -99,17 +99,21 @@ static void check_window(struct ebb__checker *c, const char *path, const struct 
     struct ebb_tz *tz = NULL;
     struct ebb_err err;
     unsigned bits;
+    char place[EBB__PATH_MAX];
 
     if (days && !ebb__days_parse(days, &bits))
-        ebb__checker_fail(c, path, 0, "write \"Mon..Fri\" or \"Sat,Sun\"", "days \"%.40s\" is not understood", days);
+        ebb__checker_fail(c, ebb__path_join(place, path, "days"), 0, "write \"Mon..Fri\" or \"Sat,Sun\"",
+                          "days \"%.40s\" is not understood", days);
     if (from && (!ebb__minute_parse(from, &first) || first == 1440))
-        ebb__checker_fail(c, path, 0, NULL, "from \"%.20s\" is no time of day", from);
+        ebb__checker_fail(c, ebb__path_join(place, path, "from"), 0, "write \"07:30\"",
+                          "from \"%.20s\" is no time of day", from);
     if (to && !ebb__minute_parse(to, &last))
-        ebb__checker_fail(c, path, 0, NULL, "to \"%.20s\" is no time of day", to);
+        ebb__checker_fail(c, ebb__path_join(place, path, "to"), 0, "write \"20:00\"", "to \"%.20s\" is no time of day",
+                          to);
     if (from && to && first >= 0 && first == last && first != 0)
         ebb__checker_fail(c, path, 0, "00:00 to 00:00 is the whole day", "has no length");
     if (zone && ebb_tz_load(zone, &tz, &err))
-        ebb__checker_fail(c, path, 0, NULL, "%s", err.message);
+        ebb__checker_fail(c, ebb__path_join(place, path, "tz"), 0, err.hint[0] ? err.hint : NULL, "%s", err.message);
     ebb_tz_free(tz);
 }
 

@@ -15,8 +15,9 @@ static int wrong(const struct ebb_value *written, const char *type, struct ebb_e
     const char *text = ebb_value_get_str(written);
 
     if (text)
-        return ebb_err_set(err, EBB_ECONFIG, "\"%.60s\" is not a %s", text, type);
-    return ebb_err_set(err, EBB_ECONFIG, "a %s is due, not a %s", type,
+        return ebb_err_set(err, EBB_ECONFIG, "\"%.60s\" is not %s %s", text, ebb__article(type), type);
+    return ebb_err_set(err, EBB_ECONFIG, "%s %s is due, not %s %s", ebb__article(type), type,
+                       ebb__article(ebb_value_kind_name(ebb_value_get_kind(written))),
                        ebb_value_kind_name(ebb_value_get_kind(written)));
 }
 

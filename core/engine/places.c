@@ -4,32 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/tokens_priv.h"
+
 #define DEPTH_MAX 16
 #define PATH_MAX_BYTES 256
-#define PLACES_MAX 2000
-
-enum token { T_END, T_NAME, T_TEXT, T_OTHER };
-
-struct scanner {
-    const char *p, *end;
-    const char *line_start;
-    int line;
-    /* the token */
-    enum token token;
-    struct ebb_str text;
-    int at_line, at_column;
-};
+#define PLACES_MAX 4096
 
 /* One open table: its path, the key that waits for its value, the index of the next positional item. */
 struct frame {
     char path[PATH_MAX_BYTES];
     char key[64];
     int index;
+    int parens;     /* open in the item that is being read */
+    bool has_begun; /* the item that is being read */
     bool is_ours;
 };
 
 struct walk {
-    struct scanner s;
+    const struct ebb__tokens *tokens;
+    size_t at;
     struct ebb__places *places;
     struct frame frames[DEPTH_MAX];
     int depth;
@@ -37,112 +30,7 @@ struct walk {
     bool after_policy;
 };
 
-static void newline(struct scanner *s)
-{
-    s->line++;
-    s->line_start = s->p;
-}
-
-/* Level of a long bracket at p ("[[", "[=["…), or -1. */
-static int long_level(const char *p, const char *end)
-{
-    int level = 0;
-
-    for (p++; p < end && *p == '='; p++)
-        level++;
-    return p < end && *p == '[' ? level : -1;
-}
-
-static void skip_long(struct scanner *s, int level)
-{
-    s->p += level + 2;
-    while (s->p < s->end) {
-        char c = *s->p++;
-        int closed = 0;
-
-        if (c == '\n')
-            newline(s);
-        if (c != ']')
-            continue;
-        while (s->p + closed < s->end && s->p[closed] == '=')
-            closed++;
-        if (closed == level && s->p + closed < s->end && s->p[closed] == ']') {
-            s->p += closed + 1;
-            return;
-        }
-    }
-}
-
-static void skip_blank(struct scanner *s)
-{
-    while (s->p < s->end) {
-        if (*s->p == '\n') {
-            s->p++;
-            newline(s);
-        } else if (*s->p == ' ' || *s->p == '\t' || *s->p == '\r') {
-            s->p++;
-        } else if (s->p + 1 < s->end && s->p[0] == '-' && s->p[1] == '-') {
-            s->p += 2;
-            if (s->p < s->end && *s->p == '[' && long_level(s->p, s->end) >= 0)
-                skip_long(s, long_level(s->p, s->end));
-            else
-                while (s->p < s->end && *s->p != '\n')
-                    s->p++;
-        } else
-            return;
-    }
-}
-
-static void read_quoted(struct scanner *s)
-{
-    char quote = *s->p++;
-
-    s->text.p = s->p;
-    while (s->p < s->end && *s->p != quote && *s->p != '\n')
-        s->p += *s->p == '\\' && s->p + 1 < s->end && s->p[1] != '\n' ? 2 : 1;
-    if (s->p > s->end)
-        s->p = s->end;
-    s->text.n = (size_t)(s->p - s->text.p);
-    if (s->p < s->end && *s->p == quote)
-        s->p++;
-}
-
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static void next_token(struct scanner *s)
-{
-    skip_blank(s);
-    s->at_line = s->line;
-    s->at_column = (int)(s->p - s->line_start) + 1;
-    s->text = (struct ebb_str){s->p, 1};
-    if (s->p >= s->end) {
-        s->token = T_END;
-    } else if (is_word(*s->p)) {
-        s->token = T_NAME;
-        while (s->p < s->end && is_word(*s->p))
-            s->p++;
-        s->text.n = (size_t)(s->p - s->text.p);
-    } else if (*s->p == '"' || *s->p == '\'') {
-        s->token = T_TEXT;
-        read_quoted(s);
-    } else if (*s->p == '[' && long_level(s->p, s->end) >= 0) {
-        s->token = T_TEXT;
-        skip_long(s, long_level(s->p, s->end));
-    } else {
-        s->token = T_OTHER;
-        s->p++;
-    }
-}
-
-static bool is_text(const struct scanner *s, const char *text)
-{
-    return s->token != T_TEXT && s->token != T_END && ebb_str_is_equal(s->text, ebb_str_of(text));
-}
-
-static void remember(struct walk *w, const char *path, int line, int column)
+static void remember(struct walk *w, const char *path, const struct ebb__token *token)
 {
     struct ebb__places *places = w->places;
     char *copy;
@@ -158,7 +46,8 @@ static void remember(struct walk *w, const char *path, int line, int column)
     }
     copy = ebb_arena_dup(&places->arena, path, strlen(path));
     if (copy)
-        places->items[places->count++] = (struct ebb__place){copy, line, column};
+        places->items[places->count++] =
+            (struct ebb__place){copy, token->line, ebb__column_of(w->tokens->source, token->offset)};
 }
 
 /* Path of the value that begins now in the innermost table. */
@@ -175,102 +64,123 @@ static void value_path(const struct frame *f, char out[PATH_MAX_BYTES])
         out[0] = '\0';
 }
 
-static void open_table(struct walk *w)
+static void open_table(struct walk *w, const struct ebb__token *token)
 {
     struct frame *top = w->depth ? &w->frames[w->depth - 1] : NULL;
     struct frame *f = &w->frames[w->depth < DEPTH_MAX ? w->depth : DEPTH_MAX - 1];
     char path[PATH_MAX_BYTES] = "";
 
-    if (top)
-        value_path(top, path);
     if (w->depth >= DEPTH_MAX) {
         w->depth++;
         return;
     }
+    if (top)
+        value_path(top, path);
+    *f = (struct frame){.index = 1, .is_ours = top ? top->is_ours : w->after_policy};
     memcpy(f->path, path, sizeof path);
-    f->key[0] = '\0';
-    f->index = 1;
-    f->is_ours = top ? top->is_ours : w->after_policy;
     if (f->is_ours)
-        remember(w, path, w->s.at_line, w->s.at_column);
+        remember(w, path, token);
     w->depth++;
 }
 
-/* A name or ["name"] followed by '=' in a table is a key. */
-static void maybe_key(struct walk *w, struct ebb_str name, int line, int column)
+/* A name or ["name"] followed by '=' at the begin of an item is a key. Gives how many tokens it has, 0 none. */
+static size_t key_at(const struct walk *w, struct ebb_str *name)
 {
-    struct frame *f = &w->frames[w->depth - 1];
-    struct scanner ahead = w->s;
-    char path[PATH_MAX_BYTES];
+    const struct ebb__token *t = ebb__token_at(w->tokens, w->at);
 
-    next_token(&ahead);
-    if (!is_text(&ahead, "=") || (ahead.p < ahead.end && *ahead.p == '=') || f->key[0] || name.n >= sizeof f->key)
-        return;
-    memcpy(f->key, name.p, name.n);
-    f->key[name.n] = '\0';
-    value_path(f, path);
-    if (f->is_ours)
-        remember(w, path, line, column);
+    *name = t->text;
+    if (t->kind == EBB__TOKEN_NAME)
+        return ebb__token_is(ebb__token_at(w->tokens, w->at + 1), "=") ? 1 : 0;
+    if (!ebb__token_is(t, "["))
+        return 0;
+    t = ebb__token_at(w->tokens, w->at + 1);
+    *name = t->text;
+    if (t->kind != EBB__TOKEN_TEXT || !ebb__token_is(ebb__token_at(w->tokens, w->at + 2), "]"))
+        return 0;
+    return ebb__token_is(ebb__token_at(w->tokens, w->at + 3), "=") ? 3 : 0;
 }
 
-static void in_table(struct walk *w)
+static void begin_item(struct walk *w, const struct ebb__token *token)
 {
     struct frame *f = &w->frames[w->depth - 1];
-    struct scanner *s = &w->s;
+    char path[PATH_MAX_BYTES];
+    struct ebb_str name;
+    size_t n = key_at(w, &name);
 
-    if (s->token == T_NAME) {
-        maybe_key(w, s->text, s->at_line, s->at_column);
-    } else if (is_text(s, "[")) {
-        int line = s->at_line, column = s->at_column;
-        struct ebb_str name;
+    f->has_begun = true;
+    f->parens = 0;
+    if (n && name.n < sizeof f->key) {
+        memcpy(f->key, name.p, name.n);
+        f->key[name.n] = '\0';
+        w->at += n;
+    }
+    value_path(f, path);
+    if (f->is_ours)
+        remember(w, path, token);
+}
 
-        next_token(s);
-        name = s->text;
-        if (s->token != T_TEXT)
-            return;
-        next_token(s);
-        if (is_text(s, "]"))
-            maybe_key(w, name, line, column);
-    } else if (is_text(s, ",") || is_text(s, ";")) {
+static void in_table(struct walk *w, const struct ebb__token *token)
+{
+    struct frame *f = &w->frames[w->depth - 1];
+
+    if (ebb__token_is(token, "("))
+        f->parens++;
+    else if (ebb__token_is(token, ")"))
+        f->parens -= f->parens > 0;
+    else if (!f->parens && (ebb__token_is(token, ",") || ebb__token_is(token, ";"))) {
         f->index += f->key[0] == '\0';
         f->key[0] = '\0';
+        f->has_begun = false;
     }
 }
 
-static bool is_opening(const struct scanner *s)
+static bool is_opening(const struct ebb__token *t)
 {
-    return is_text(s, "function") || is_text(s, "if") || is_text(s, "do") || is_text(s, "repeat");
+    return ebb__token_is(t, "function") || ebb__token_is(t, "if") || ebb__token_is(t, "do") ||
+           ebb__token_is(t, "repeat");
 }
 
 static void step(struct walk *w)
 {
-    struct scanner *s = &w->s;
+    const struct ebb__token *t = ebb__token_at(w->tokens, w->at);
+    bool inside = w->depth > 0 && w->depth <= DEPTH_MAX;
+    size_t before = w->at;
 
-    if (s->token == T_NAME && is_opening(s))
+    if (!w->blocks && inside && !w->frames[w->depth - 1].has_begun && !ebb__token_is(t, "}")) {
+        begin_item(w, t);
+        if (w->at > before)
+            return;
+    }
+    if (is_opening(t))
         w->blocks++;
-    else if (s->token == T_NAME && (is_text(s, "end") || is_text(s, "until")))
+    else if (ebb__token_is(t, "end") || ebb__token_is(t, "until"))
         w->blocks -= w->blocks > 0;
     else if (w->blocks)
         return;
-    else if (is_text(s, "{"))
-        open_table(w);
-    else if (is_text(s, "}"))
+    else if (ebb__token_is(t, "{"))
+        open_table(w, t);
+    else if (ebb__token_is(t, "}"))
         w->depth -= w->depth > 0;
-    else if (w->depth > 0 && w->depth <= DEPTH_MAX)
-        in_table(w);
-    if (w->depth == 0 && !is_text(s, "("))
-        w->after_policy = is_text(s, "policy");
+    else if (inside)
+        in_table(w, t);
+    if (w->depth == 0 && !ebb__token_is(t, "("))
+        w->after_policy = ebb__token_is(t, "policy");
+    if (w->depth == 0 && w->after_policy)
+        remember(w, "", t);
 }
 
 void ebb__places_init(struct ebb__places *places, struct ebb_str source)
 {
-    struct walk w = {.places = places};
+    struct ebb__tokens tokens;
+    struct walk w = {.places = places, .tokens = &tokens};
 
     memset(places, 0, sizeof *places);
     ebb_arena_init(&places->arena, (size_t)1024 * 1024);
-    w.s = (struct scanner){.p = source.p, .end = source.p + source.n, .line_start = source.p, .line = 1};
-    for (next_token(&w.s); w.s.token != T_END; next_token(&w.s))
+    if (ebb__tokens_init(&tokens, source, NULL))
+        return;
+    for (; w.at < tokens.count; w.at++)
         step(&w);
+    ebb__tokens_fini(&tokens);
 }
 
 void ebb__places_fini(struct ebb__places *places)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/diagnose_priv.h"
 #include "engine/header_priv.h"
 #include "engine/policy_priv.h"
 
@@ -27,24 +28,9 @@ static int load_header(lua_State *L)
     return 0;
 }
 
-static void report(struct ebb_diagnostics *diags, const char *file, int line, const struct ebb_err *err)
+static struct ebb_str source_of(const struct ebb_policy *policy)
 {
-    const char *message = err->message;
-    size_t n = strlen(file);
-    char *end;
-    struct ebb_diagnostic d = {.line = line, .is_error = true, .code = ebb_error_code(err->error)};
-
-    if (!strncmp(message, file, n) && message[n] == ':') {
-        message += n + 1;
-        if (line && strtol(message, &end, 10) == line && *end == ':')
-            message = end + 1;
-        message += message[0] == ' ';
-    }
-    d.file = (char *)(uintptr_t)file;
-    d.message = (char *)(uintptr_t)message;
-    d.hint = (char *)(uintptr_t)err->hint;
-    d.column = line ? 1 : 0;
-    ebb_diagnostics_add(diags, &d);
+    return (struct ebb_str){policy->source, policy->source_bytes};
 }
 
 static int run_header(struct ebb_policy *policy, struct loading *load, struct ebb_diagnostics *diags,
@@ -66,7 +52,7 @@ static int run_header(struct ebb_policy *policy, struct loading *load, struct eb
     }
 out:
     if (rc) {
-        report(diags, policy->file, line, &local);
+        ebb__diagnose_header(diags, policy->file, source_of(policy), &policy->bundle, line, &local);
         if (err)
             *err = local;
     }
@@ -78,9 +64,9 @@ static int check(struct ebb_policy *policy, const struct ebb_value *raw, struct 
 {
     struct ebb__places places;
     struct ebb__checker c = {
-        .file = policy->file, .diags = diags, .code = "policy.schema", .error = EBB_EPOLICY_SCHEMA};
+        .file = policy->file, .source = source_of(policy), .diags = diags, .error = EBB_EPOLICY_SCHEMA};
 
-    ebb__places_init(&places, (struct ebb_str){policy->source, policy->source_bytes});
+    ebb__places_init(&places, source_of(policy));
     c.places = &places;
     ebb__policy_check(&c, raw);
     ebb__places_fini(&places);
@@ -120,7 +106,7 @@ static int finish(struct ebb_policy *policy, const struct ebb_value *raw, struct
         rc = policy->manifest_json ? 0 : ebb_err_nomem(err);
     }
     ebb_buf_fini(&json);
-    ebb__bundle_hash(&policy->bundle, (struct ebb_str){policy->source, policy->source_bytes}, policy->hash);
+    ebb__bundle_hash(&policy->bundle, source_of(policy), policy->hash);
     policy->bundle.is_closed = true;
     if (!rc)
         rc = ebb_settings_new(policy, NULL, NULL, &settings, err);
@@ -128,19 +114,41 @@ static int finish(struct ebb_policy *policy, const struct ebb_value *raw, struct
     return rc == -(int)EBB_ECONFIG ? ebb_err_as(err, EBB_EPOLICY_SCHEMA, policy->file) : rc;
 }
 
+/* "<file>: <name>: guard.quiet: why": at the place of what it names. */
+static void report_settings(const struct ebb_policy *policy, struct ebb_diagnostics *diags, const struct ebb_err *err)
+{
+    struct ebb__finding f = {.file = policy->file, .is_error = true, .code = "schema.value", .hint = err->hint};
+    const char *name = ebb_value_text_of(policy->manifest, "name");
+    struct ebb__places places;
+    char path[128];
+
+    f.source = source_of(policy);
+    f.message = ebb__diagnose_bare(err->message, policy->file, 0);
+    f.message = ebb__diagnose_bare(f.message, name ? name : "", 0);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(f.message, ":"), f.message);
+    if (!strcmp(path, "guard.quiet"))
+        f.code = "lint.always_quiet";
+    ebb__places_init(&places, f.source);
+    ebb__places_find(&places, path, &f.line, &f.column);
+    ebb__places_fini(&places);
+    ebb__diagnose(diags, &f);
+}
+
 static int load_source(struct ebb_policy *policy, struct ebb_diagnostics *diags, struct ebb_err *err)
 {
     struct loading load = {.policy = policy};
     struct ebb_err local;
-    int rc = run_header(policy, &load, diags, err);
+    int rc = ebb__diagnose_source(diags, policy->file, source_of(policy), err);
 
+    if (!rc)
+        rc = run_header(policy, &load, diags, err);
     if (!rc)
         rc = check(policy, load.raw, diags, err);
     if (rc)
         goto out;
     rc = finish(policy, load.raw, &local);
     if (rc) {
-        report(diags, policy->file, 0, &local);
+        report_settings(policy, diags, &local);
         if (err)
             *err = local;
     }
@@ -179,16 +187,10 @@ int ebb_policy_load_text(const char *file, const char *source, size_t n, struct 
                          struct ebb_diagnostics *diags, struct ebb_err *err)
 {
     char *copy = n <= EBB_POLICY_SOURCE_MAX_BYTES ? malloc(n + 1) : NULL;
-    struct ebb_err local;
 
     *out = NULL;
-    if (n > EBB_POLICY_SOURCE_MAX_BYTES) {
-        ebb_err_set(&local, EBB_EPOLICY_SCHEMA, "%s: longer than %zu bytes", file, EBB_POLICY_SOURCE_MAX_BYTES);
-        report(diags, file, 0, &local);
-        if (err)
-            *err = local;
-        return -(int)EBB_EPOLICY_SCHEMA;
-    }
+    if (n > EBB_POLICY_SOURCE_MAX_BYTES)
+        return ebb__diagnose_source(diags, file, (struct ebb_str){source, n}, err);
     if (copy) {
         memcpy(copy, source, n);
         copy[n] = '\0';
@@ -206,7 +208,7 @@ int ebb_policy_load(const char *file, struct ebb_policy **out, struct ebb_diagno
     *out = NULL;
     if (!rc)
         return load(file, source, n, out, diags, err);
-    report(diags, file, 0, &local);
+    ebb__diagnose_unread(diags, file, &local);
     if (err)
         *err = local;
     return rc;

@@ -30,7 +30,7 @@ struct ebb_policy {
 /* Check the raw data of the header phase (policy_rules.c). */
 void ebb__policy_check(struct ebb__checker *c, const struct ebb_value *raw);
 /* Parts of it. */
-void ebb__triggers_check(struct ebb__checker *c, const struct ebb_value *triggers, const struct ebb_value *guard);
+void ebb__triggers_check(struct ebb__checker *c, const struct ebb_value *triggers);
 void ebb__guard_check(struct ebb__checker *c, const struct ebb_value *guard);
 void ebb__params_check(struct ebb__checker *c, const struct ebb_value *params);
 /* The manifest of the raw data. EBB_ENOMEM. */

@@ -104,5 +104,5 @@ void ebb__policy_check(struct ebb__checker *c, const struct ebb_value *raw)
     if (ebb_value_get_kind(ebb_value_get(raw, "guard")) == EBB_VALUE_MAP)
         ebb__guard_check(c, ebb_value_get(raw, "guard"));
     if (ebb_value_get_kind(ebb_value_get(raw, "triggers")) == EBB_VALUE_LIST)
-        ebb__triggers_check(c, ebb_value_get(raw, "triggers"), ebb_value_get(raw, "guard"));
+        ebb__triggers_check(c, ebb_value_get(raw, "triggers"));
 }

@@ -5,27 +5,22 @@
 #include <stdio.h>
 
 #include "base/time.h"
+#include "engine/diagnose_priv.h"
 #include "engine/header_priv.h"
 
 #define RULES_MAX 48
-#define PATH_MAX_BYTES 200
 #define ITEMS_MAX 256
 
-static void report(struct ebb__checker *c, const char *path, int line, const char *code, bool is_error,
-                   const char *message, const char *hint)
+static void report(struct ebb__checker *c, const char *path, int line, const char *code, const char *message,
+                   const char *hint)
 {
-    struct ebb_diagnostic d = {.line = line, .is_error = is_error, .code = code};
-    char file[512];
+    struct ebb__finding d = {.file = c->file, .source = c->source, .code = code, .message = message, .hint = hint};
 
+    d.line = line;
+    d.is_error = true;
     if (!line && c->places)
         ebb__places_find(c->places, path, &d.line, &d.column);
-    snprintf(file, sizeof file, "%s", c->file);
-    d.file = file;
-    d.message = (char *)(uintptr_t)message;
-    d.hint = (char *)(uintptr_t)(hint ? hint : "");
-    ebb_diagnostics_add(c->diags, &d);
-    if (!is_error)
-        return;
+    ebb__diagnose(c->diags, &d);
     c->has_failed = true;
     if (c->first.error)
         return;
@@ -53,10 +48,11 @@ void ebb__checker_fail(struct ebb__checker *c, const char *path, int line, const
     va_start(args, format);
     compose(message, path, format, args);
     va_end(args);
-    report(c, path, line, c->code, true, message, hint);
+    report(c, path, line, c->code ? c->code : "schema.value", message, hint);
 }
 
-void ebb__checker_warn(struct ebb__checker *c, const char *path, int line, const char *code, const char *format, ...)
+void ebb__checker_fail_as(struct ebb__checker *c, const char *path, int line, const char *code, const char *hint,
+                          const char *format, ...)
 {
     char message[512];
     va_list args;
@@ -64,12 +60,15 @@ void ebb__checker_warn(struct ebb__checker *c, const char *path, int line, const
     va_start(args, format);
     compose(message, path, format, args);
     va_end(args);
-    report(c, path, line, code, false, message, NULL);
+    report(c, path, line, code, message, hint);
 }
 
-static void join(char out[PATH_MAX_BYTES], const char *path, const char *key)
+const char *ebb__path_join(char out[EBB__PATH_MAX], const char *path, const char *key)
 {
-    snprintf(out, PATH_MAX_BYTES, "%s%s%s", path, path[0] && key[0] != '[' ? "." : "", key);
+    if (!strncmp(path, "triggers[", 9) && !strcmp(key, "text"))
+        key = "[1]"; /* as it is written */
+    snprintf(out, EBB__PATH_MAX, "%s%s%s", path, path[0] && key[0] != '[' ? "." : "", key);
+    return out;
 }
 
 bool ebb__is_choice(const char *choices, char separator, const char *word)
@@ -95,19 +94,19 @@ static void unknown_key(struct ebb__checker *c, const char *path, int line, cons
                         const struct ebb__rule *rules, size_t count)
 {
     const char *names[RULES_MAX];
-    char where[PATH_MAX_BYTES], hint[128];
+    char where[EBB__PATH_MAX], hint[128];
     const char *near;
 
     for (size_t i = 0; i < count && i < RULES_MAX; i++)
         names[i] = rules[i].key;
     near = ebb_text_nearest(key, names, count < RULES_MAX ? count : RULES_MAX);
-    join(where, path, key);
+    ebb__path_join(where, path, key);
     if (!near) {
-        ebb__checker_fail(c, where, line, NULL, "unknown key");
+        ebb__checker_fail_as(c, where, line, "schema.unknown_key", NULL, "unknown key");
         return;
     }
     snprintf(hint, sizeof hint, "did you mean %s?", near);
-    ebb__checker_fail(c, where, line, hint, "unknown, did you mean `%s`?", near);
+    ebb__checker_fail_as(c, where, line, "schema.unknown_key", hint, "unknown, did you mean `%s`?", near);
 }
 
 static void check_param(struct ebb__checker *c, const char *path, int line, const struct ebb__rule *rule,
@@ -117,18 +116,21 @@ static void check_param(struct ebb__checker *c, const char *path, int line, cons
     const char *type = ebb_value_text_of(definition, "type");
 
     if (!rule->param)
-        ebb__checker_fail(c, path, line, NULL, "a parameter can't stand here");
+        ebb__checker_fail_as(c, path, line, "schema.type", NULL, "a parameter can't stand here");
     else if (!definition)
-        ebb__checker_fail(c, path, line, NULL, "there is no parameter \"%s\"", name);
+        ebb__checker_fail_as(c, path, line, "schema.parameter", NULL, "there is no parameter \"%s\"", name);
     else if (type && !ebb__is_choice(rule->param, ',', type))
-        ebb__checker_fail(c, path, line, NULL, "parameter \"%s\" is a %s, not a %s", name, type, rule->param);
+        ebb__checker_fail_as(c, path, line, "schema.parameter", NULL, "parameter \"%s\" is %s %s, not %s %s", name,
+                             ebb__article(type), type, ebb__article(rule->param), rule->param);
 }
 
 static void check_bounds(struct ebb__checker *c, const char *path, int line, const struct ebb__rule *rule, double n)
 {
     if (rule->min == 0 && rule->max == 0)
         return;
-    if (!(n >= rule->min && n <= rule->max))
+    if (!(n >= rule->min && n <= rule->max) && rule->min == rule->max)
+        ebb__checker_fail(c, path, line, NULL, "must be %g", rule->min);
+    else if (!(n >= rule->min && n <= rule->max))
         ebb__checker_fail(c, path, line, NULL, "not between %g and %g", rule->min, rule->max);
 }
 
@@ -139,6 +141,17 @@ static bool has_nul(const struct ebb_value *v)
     return s.n && memchr(s.p, '\0', s.n);
 }
 
+static void fail_item(struct ebb__checker *c, const char *path, int line, size_t i, const char *due,
+                      const struct ebb_value *item)
+{
+    const char *kind = ebb_value_kind_name(ebb_value_get_kind(item));
+    char at[EBB__PATH_MAX];
+
+    snprintf(at, sizeof at, "%.180s[%zu]", path, i + 1);
+    ebb__checker_fail_as(c, at, line, "schema.type", NULL, "%s %s is due, not %s %s", ebb__article(due), due,
+                         ebb__article(kind), kind);
+}
+
 static void check_texts(struct ebb__checker *c, const char *path, int line, const struct ebb_value *v)
 {
     size_t count = ebb_value_get_count(v);
@@ -146,15 +159,14 @@ static void check_texts(struct ebb__checker *c, const char *path, int line, cons
     if (ebb_value_get_kind(v) == EBB_VALUE_STRING)
         return;
     if (ebb_value_get_kind(v) == EBB_VALUE_MAP && count) {
-        ebb__checker_fail(c, path, line, NULL, "a list of texts is due");
+        ebb__checker_fail_as(c, path, line, "schema.type", NULL, "a list of texts is due");
         return;
     }
     if (count > ITEMS_MAX)
         ebb__checker_fail(c, path, line, NULL, "more than %d items", ITEMS_MAX);
     for (size_t i = 0; i < count; i++)
         if (!ebb_value_get_str(ebb_value_get_at(v, i)))
-            ebb__checker_fail(c, path, line, NULL, "item %zu is a %s, not a text", i + 1,
-                              ebb_value_kind_name(ebb_value_get_kind(ebb_value_get_at(v, i))));
+            fail_item(c, path, line, i, "text", ebb_value_get_at(v, i));
         else if (has_nul(ebb_value_get_at(v, i)))
             ebb__checker_fail(c, path, line, NULL, "item %zu holds a NUL byte", i + 1);
 }
@@ -163,11 +175,17 @@ static void check_texts(struct ebb__checker *c, const char *path, int line, cons
 static void check_maps(struct ebb__checker *c, const char *path, int line, const struct ebb_value *v)
 {
     if (ebb_value_get_kind(v) == EBB_VALUE_MAP && ebb_value_get_count(v))
-        ebb__checker_fail(c, path, line, NULL, "a list is due: { { … }, … }");
+        ebb__checker_fail_as(c, path, line, "schema.type", NULL, "a list is due: { { … }, … }");
     for (size_t i = 0; i < ebb_value_get_count(v); i++)
         if (ebb_value_get_kind(ebb_value_get_at(v, i)) != EBB_VALUE_MAP)
-            ebb__checker_fail(c, path, line, NULL, "item %zu is a %s, not a table", i + 1,
-                              ebb_value_kind_name(ebb_value_get_kind(ebb_value_get_at(v, i))));
+            fail_item(c, path, line, i, "table", ebb_value_get_at(v, i));
+}
+
+static const char *example_of(enum ebb__type type)
+{
+    if (type == EBB__TYPE_DURATION)
+        return "write \"36h\", \"5d\" or \"1h30m\"";
+    return type == EBB__TYPE_SIZE ? "write \"512MiB\" or \"1GiB\"" : NULL;
 }
 
 static void check_measure(struct ebb__checker *c, const char *path, int line, const struct ebb__rule *rule,
@@ -179,12 +197,11 @@ static void check_measure(struct ebb__checker *c, const char *path, int line, co
     uint64_t bytes;
 
     if (!text) {
-        ebb__checker_fail(c, path, line, rule->type == EBB__TYPE_DURATION ? "write \"36h\"" : "write \"1GiB\"",
-                          "a %s is due", rule->type == EBB__TYPE_DURATION ? "duration" : "size");
+        ebb__checker_fail_as(c, path, line, "schema.type", NULL, "a size is due");
         return;
     }
     if (rule->type == EBB__TYPE_DURATION ? ebb_duration_parse(text, &ms, &err) : ebb_size_parse(text, &bytes, &err))
-        ebb__checker_fail(c, path, line, NULL, "%s", err.message);
+        ebb__checker_fail(c, path, line, example_of(rule->type), "%s", err.message);
     else if (rule->type == EBB__TYPE_SIZE && bytes > INT64_MAX)
         ebb__checker_fail(c, path, line, NULL, "too large");
 }
@@ -193,7 +210,7 @@ static void check_map_texts(struct ebb__checker *c, const char *path, int line, 
 {
     for (size_t i = 0; i < ebb_value_get_count(v); i++)
         if (!ebb_value_get_str(ebb_value_get_at(v, i)))
-            ebb__checker_fail(c, path, line, NULL, "\"%s\" is not a text", ebb_value_get_key(v, i).p);
+            ebb__checker_fail_as(c, path, line, "schema.type", NULL, "\"%s\" is not a text", ebb_value_get_key(v, i).p);
 }
 
 static const char *wanted(enum ebb__type type)
@@ -278,17 +295,32 @@ static void check_kind(struct ebb__checker *c, const char *path, int line, const
     }
 }
 
+const char *ebb__article(const char *noun)
+{
+    return noun[0] && strchr("aeio", noun[0]) ? "an" : "a";
+}
+
+static void fail_kind(struct ebb__checker *c, const char *path, int line, const struct ebb__rule *rule,
+                      const struct ebb_value *v)
+{
+    const char *due = wanted(rule->type), *made = ebb_value_text_of(v, EBB__MADE_KIND);
+    const char *kind = ebb_value_kind_name(ebb_value_get_kind(v));
+
+    if (made || ebb_value_get(v, EBB__FUNCTION_KEY))
+        kind = made ? made : "function";
+    ebb__checker_fail_as(c, path, line, "schema.type", example_of(rule->type), "%s %s is due, not %s %s",
+                         ebb__article(due), due, ebb__article(kind), kind);
+}
+
 static void check_value(struct ebb__checker *c, const char *path, int line, const struct ebb__rule *rule,
                         const struct ebb_value *v)
 {
     const char *param = ebb__param_of(v);
-    enum ebb_value_kind kind = ebb_value_get_kind(v);
 
     if (param)
         check_param(c, path, line, rule, param);
     else if (!is_kind(rule->type, v))
-        ebb__checker_fail(c, path, line, NULL, "a %s is due, not a %s", wanted(rule->type),
-                          ebb_value_get(v, EBB__FUNCTION_KEY) ? "function" : ebb_value_kind_name(kind));
+        fail_kind(c, path, line, rule, v);
     else
         check_kind(c, path, line, rule, v);
 }
@@ -304,17 +336,17 @@ static const struct ebb__rule *find_rule(const struct ebb__rule *rules, size_t c
 void ebb__schema_check(struct ebb__checker *c, const char *path, int line, const struct ebb_value *map,
                        const struct ebb__rule *rules, size_t count)
 {
-    char where[PATH_MAX_BYTES];
+    char where[EBB__PATH_MAX];
 
     if (ebb_value_get_kind(map) != EBB_VALUE_MAP) {
-        ebb__checker_fail(c, path, line, NULL, "names are due: { name = value, … }");
+        ebb__checker_fail_as(c, path, line, "schema.type", NULL, "names are due: { name = value, … }");
         return;
     }
     for (size_t i = 0; i < ebb_value_get_count(map); i++) {
         const char *key = ebb_value_get_key(map, i).p;
         const struct ebb__rule *rule = find_rule(rules, count, key);
 
-        join(where, path, key);
+        ebb__path_join(where, path, key);
         if (rule)
             check_value(c, where, line, rule, ebb_value_get_at(map, i));
         else
@@ -322,7 +354,7 @@ void ebb__schema_check(struct ebb__checker *c, const char *path, int line, const
     }
     for (size_t i = 0; i < count; i++)
         if (rules[i].is_required && !ebb_value_get(map, rules[i].key)) {
-            join(where, path, rules[i].key);
-            ebb__checker_fail(c, where, line, NULL, "missing");
+            ebb__path_join(where, path, rules[i].key);
+            ebb__checker_fail_as(c, where, line, "schema.missing", NULL, "missing");
         }
 }

@@ -40,22 +40,29 @@ struct ebb__checker {
     const struct ebb__places *places; /* or NULL */
     const struct ebb_value *params;   /* definitions, for references; or NULL */
     struct ebb_diagnostics *diags;    /* or NULL */
-    const char *code;                 /* of the diagnostics: "policy.schema" */
+    const char *code;                 /* of values that don't fit; NULL: "schema.value" */
+    struct ebb_str source;            /* for the line of a place; empty: none */
     enum ebb_error error;
     bool has_failed;
     struct ebb_err first; /* the first error */
 };
 
-/* Report an error or warning at a path; line > 0 overrides the place found for the path. hint may be NULL. */
+/* Report an error at a path; line > 0 overrides the place found for the path. hint may be NULL. The code is
+ * the checker's, or the one given. */
 void ebb__checker_fail(struct ebb__checker *c, const char *path, int line, const char *hint, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-void ebb__checker_warn(struct ebb__checker *c, const char *path, int line, const char *code, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void ebb__checker_fail_as(struct ebb__checker *c, const char *path, int line, const char *code, const char *hint,
+                          const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Check a map against its rules. path names it ("guard"), line may be 0. */
 void ebb__schema_check(struct ebb__checker *c, const char *path, int line, const struct ebb_value *map,
                        const struct ebb__rule *rules, size_t count);
 /* The name of the parameter that a value refers to, or NULL when it is no reference. */
 const char *ebb__param_of(const struct ebb_value *value);
+/* "guard" and "quiet": "guard.quiet", cut when it is too long. Gives out. */
+#define EBB__PATH_MAX 200
+const char *ebb__path_join(char out[EBB__PATH_MAX], const char *path, const char *key);
+/* "a" or "an". */
+const char *ebb__article(const char *noun);
 /* Whether a word is among "a|b|c" (separator given). */
 bool ebb__is_choice(const char *choices, char separator, const char *word);
 

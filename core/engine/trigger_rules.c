@@ -81,30 +81,18 @@ static struct ebb_calendar *parse_calendar(struct ebb__checker *c, const char *p
 {
     struct ebb_calendar *calendar = NULL;
     struct ebb_err err;
+    char place[EBB__PATH_MAX];
     int rc = ebb_tz_load(zone, tz, &err);
 
-    if (!rc && !strcmp(kind, "time.calendar"))
-        rc = ebb_calendar_parse(text, *tz, &calendar, &err);
-    else if (!rc)
-        rc = ebb_cron_parse(text, *tz, &calendar, &err);
-    if (rc)
-        ebb__checker_fail(c, path, 0, err.hint[0] ? err.hint : NULL, "%s", err.message);
-    return calendar;
-}
-
-/* Shortest distance of the next fires, counted from a fixed day: for lint. */
-static int64_t period_of(const struct ebb_calendar *calendar)
-{
-    int64_t at, next, shortest = INT64_MAX;
-
-    if (!ebb_calendar_next(calendar, (int64_t)20454 * 86400000, &at))
-        return shortest;
-    for (int i = 0; i < 12 && ebb_calendar_next(calendar, at, &next); i++) {
-        if (next - at < shortest)
-            shortest = next - at;
-        at = next;
+    if (rc) {
+        ebb__checker_fail(c, ebb__path_join(place, path, "tz"), 0, err.hint[0] ? err.hint : NULL, "%s", err.message);
+        return NULL;
     }
-    return shortest;
+    rc = !strcmp(kind, "time.calendar") ? ebb_calendar_parse(text, *tz, &calendar, &err)
+                                        : ebb_cron_parse(text, *tz, &calendar, &err);
+    if (rc)
+        ebb__checker_fail(c, ebb__path_join(place, path, "[1]"), 0, err.hint[0] ? err.hint : NULL, "%s", err.message);
+    return calendar;
 }
 
 static int64_t duration_of(const struct ebb_value *map, const char *key)
@@ -115,31 +103,7 @@ static int64_t duration_of(const struct ebb_value *map, const char *key)
     return text && !ebb_duration_parse(text, &ms, NULL) ? ms : 0;
 }
 
-static void lint_period(struct ebb__checker *c, const char *path, int64_t period, const struct ebb_value *args,
-                        const struct ebb_value *guard)
-{
-    int64_t spread = duration_of(args, "spread"), interval = duration_of(guard, "min_interval");
-
-    if (spread && spread >= period)
-        ebb__checker_warn(c, path, 0, "lint.spread", "the spread is not shorter than the period");
-    if (interval && period < INT64_MAX && interval > period - 3600000 - spread)
-        ebb__checker_warn(
-            c, path, 0, "lint.min_interval",
-            "guard.min_interval leaves less than an hour and the spread of the period: runs will drift or drop");
-}
-
-/* Both day fields given: cron joins them by "or". */
-static bool has_both_days(const char *cron)
-{
-    char fields[5][64];
-
-    if (sscanf(cron, "%63s %63s %63s %63s %63s", fields[0], fields[1], fields[2], fields[3], fields[4]) != 5)
-        return false;
-    return fields[2][0] != '*' && fields[4][0] != '*';
-}
-
-static void check_calendar(struct ebb__checker *c, const char *path, const char *kind, const struct ebb_value *args,
-                           const struct ebb_value *guard)
+static void check_calendar(struct ebb__checker *c, const char *path, const char *kind, const struct ebb_value *args)
 {
     const char *text = ebb_value_text_of(args, "text"), *zone = ebb_value_text_of(args, "tz");
     struct ebb_tz *tz = NULL;
@@ -148,50 +112,41 @@ static void check_calendar(struct ebb__checker *c, const char *path, const char 
     if (!text)
         return;
     calendar = parse_calendar(c, path, kind, text, zone ? zone : "UTC", &tz);
-    if (calendar)
-        lint_period(c, path, period_of(calendar), args, guard);
-    if (calendar && !strcmp(kind, "time.cron") && has_both_days(text))
-        ebb__checker_warn(c, path, 0, "lint.cron_days",
-                          "day of month and weekday are both given: cron fires when either fits");
     ebb_calendar_free(calendar);
     ebb_tz_free(tz);
 }
 
-static void check_every(struct ebb__checker *c, const char *path, const struct ebb_value *args,
-                        const struct ebb_value *guard)
+static void check_every(struct ebb__checker *c, const char *path, const struct ebb_value *args)
 {
     const char *anchor = ebb_value_text_of(args, "anchor"), *zone = ebb_value_text_of(args, "tz");
     int64_t step = duration_of(args, "text");
     struct ebb_tz *tz = NULL;
     struct ebb_err err;
+    char place[EBB__PATH_MAX];
 
     if (ebb_value_text_of(args, "text") && step < 60000)
-        ebb__checker_fail(c, path, 0, NULL, "the step is shorter than a minute");
-    else if (step)
-        lint_period(c, path, step, args, guard);
+        ebb__checker_fail(c, ebb__path_join(place, path, "[1]"), 0, NULL, "the step is shorter than a minute");
     if (anchor && strcmp(anchor, "start_of_day") && ebb_value_get(args, "tz"))
-        ebb__checker_fail(c, path, 0, NULL, "tz goes with anchor = \"start_of_day\" only");
+        ebb__checker_fail(c, ebb__path_join(place, path, "tz"), 0, NULL, "tz goes with anchor = \"start_of_day\" only");
     else if (zone && ebb_tz_load(zone, &tz, &err))
-        ebb__checker_fail(c, path, 0, NULL, "%s", err.message);
+        ebb__checker_fail(c, ebb__path_join(place, path, "tz"), 0, err.hint[0] ? err.hint : NULL, "%s", err.message);
     ebb_tz_free(tz);
 }
 
-static void check_event(struct ebb__checker *c, const char *path, const struct ebb_value *args,
-                        const struct ebb_value *guard)
+static void check_event(struct ebb__checker *c, const char *path, const struct ebb_value *args)
 {
+    char place[EBB__PATH_MAX];
     const char *type = ebb_value_text_of(args, "text");
     int64_t debounce = duration_of(args, "debounce"), hold = duration_of(args, "max_hold");
 
     if (type && !is_event_type(type))
-        ebb__checker_fail(c, path, 0, NULL, "\"%.60s\" is no event type", type);
+        ebb__checker_fail(c, ebb__path_join(place, path, "[1]"), 0,
+                          "a type is like snapshot.committed or commit.failed", "\"%.60s\" is no event type", type);
     if (hold && debounce > hold)
-        ebb__checker_fail(c, path, 0, NULL, "max_hold is shorter than debounce");
-    if (!ebb_value_get(guard, "min_interval"))
-        ebb__checker_warn(c, path, 0, "lint.min_interval", "a trigger by events without guard.min_interval");
+        ebb__checker_fail(c, ebb__path_join(place, path, "max_hold"), 0, NULL, "max_hold is shorter than debounce");
 }
 
-static void check_one(struct ebb__checker *c, const char *path, const struct ebb_value *made,
-                      const struct ebb_value *guard)
+static void check_one(struct ebb__checker *c, const char *path, const struct ebb_value *made)
 {
     const char *kind = ebb_value_text_of(made, EBB__MADE_KIND);
     const struct ebb_value *args = ebb_value_get(made, "args");
@@ -201,20 +156,21 @@ static void check_one(struct ebb__checker *c, const char *path, const struct ebb
             continue;
         ebb__schema_check(c, path, 0, args, KINDS[i].rules, KINDS[i].count);
         if (i < 2)
-            check_calendar(c, path, kind, args, guard);
+            check_calendar(c, path, kind, args);
         else if (i == 2)
-            check_every(c, path, args, guard);
+            check_every(c, path, args);
         else
-            check_event(c, path, args, guard);
+            check_event(c, path, args);
         if (ebb_value_get(args, "max") &&
             strcmp(ebb_value_text_of(args, "catch_up") ? ebb_value_text_of(args, "catch_up") : "", "all"))
             ebb__checker_fail(c, path, 0, NULL, "max goes with catch_up = \"all\" only");
         return;
     }
-    ebb__checker_fail(c, path, 0, "time.calendar, time.cron, time.every, on.count or on.event", "not a trigger");
+    ebb__checker_fail_as(c, path, 0, "schema.type", "time.calendar, time.cron, time.every, on.count or on.event",
+                         "not a trigger");
 }
 
-void ebb__triggers_check(struct ebb__checker *c, const struct ebb_value *triggers, const struct ebb_value *guard)
+void ebb__triggers_check(struct ebb__checker *c, const struct ebb_value *triggers)
 {
     size_t count = ebb_value_get_count(triggers);
     char path[40];
@@ -223,6 +179,6 @@ void ebb__triggers_check(struct ebb__checker *c, const struct ebb_value *trigger
         ebb__checker_fail(c, "triggers", 0, NULL, "more than %d", EBB_POLICY_TRIGGERS_MAX);
     for (size_t i = 0; i < count && i < EBB_POLICY_TRIGGERS_MAX; i++) {
         snprintf(path, sizeof path, "triggers[%zu]", i + 1);
-        check_one(c, path, ebb_value_get_at(triggers, i), guard);
+        check_one(c, path, ebb_value_get_at(triggers, i));
     }
 }

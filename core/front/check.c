@@ -2,7 +2,10 @@
  *
  * ebb check, ebb manifest: policies as files, nothing is run but their headers.
  */
-#include "engine/policy.h"
+#include <stdio.h>
+
+#include "engine/lint.h"
+#include "engine/syntax.h"
 #include "front/commands.h"
 #include "front/print.h"
 #include "service/pass.h"
@@ -54,15 +57,39 @@ static int gather(struct ebb_cli *cli, struct ebb_strs *files, struct ebb_err *e
 
 /* ---- check ---- */
 
-/* What is wrong in a file stands in the list; only what is wrong with reading it ends the check. */
-static int check_file(const char *file, struct ebb_diagnostics *list, struct ebb_err *err)
+/* A policy that loads: its name must be that of no other. */
+static int check_name(const char *file, const char *name, struct ebb_strs *names, struct ebb_diagnostics *list,
+                      struct ebb_err *err)
+{
+    struct ebb_diagnostic d = {.line = 1, .column = 1, .is_error = true, .code = "policy.duplicate_name"};
+    char message[256];
+    int rc;
+
+    d.file = (char *)(uintptr_t)file;
+    d.hint = (char *)(uintptr_t) "schedules and records are kept by name: give each policy its own";
+    d.message = message;
+    for (size_t i = 0; i + 1 < names->count; i += 2)
+        if (!strcmp(names->items[i], name)) {
+            snprintf(message, sizeof message, "name: %s is the name of %.150s too", name, names->items[i + 1]);
+            ebb_diagnostics_add(list, &d);
+        }
+    rc = ebb_strs_add(names, name, err);
+    return rc ? rc : ebb_strs_add(names, file, err);
+}
+
+/* What is wrong in a file stands in the list; only what is wrong with the check itself ends it. */
+static int check_file(const char *file, struct ebb_strs *names, struct ebb_diagnostics *list, struct ebb_err *err)
 {
     struct ebb_policy *policy = NULL;
     size_t before = list->error_count;
     int rc = ebb_policy_load(file, &policy, list, err);
 
+    if (!rc)
+        rc = ebb_lint_policy(policy, list, err);
+    if (!rc)
+        rc = check_name(file, ebb_policy_get_name(policy), names, list, err);
     ebb_policy_free(policy);
-    return list->error_count > before ? 0 : rc;
+    return rc && rc != -(int)EBB_ENOMEM && list->error_count > before ? 0 : rc;
 }
 
 static void print_one(struct ebb_cli *cli, const struct ebb_diagnostic *d)
@@ -79,7 +106,9 @@ static void print_one(struct ebb_cli *cli, const struct ebb_diagnostic *d)
     ebb_buf_puts(out, ": ");
     ebb_print_text(out, d->message);
     ebb_buf_printf(out, " [%s]\n", d->code);
-    if (d->hint && d->hint[0]) {
+    if (d->text[0])
+        ebb_caret_print(out, ebb_str_of(d->text), 1, d->column);
+    if (d->hint[0] && !strstr(d->message, "did you mean")) {
         ebb_buf_puts(out, "  hint: ");
         ebb_print_text(out, d->hint);
         ebb_buf_putc(out, '\n');
@@ -106,19 +135,22 @@ static void print_diagnostics(struct ebb_cli *cli, const struct ebb_diagnostics 
 static int run_check(struct ebb_cli *cli, struct ebb_err *err)
 {
     struct ebb_diagnostics list;
-    struct ebb_strs files;
+    struct ebb_strs files, names;
     int rc;
 
     ebb_diagnostics_init(&list);
     ebb_strs_init(&files);
+    ebb_strs_init(&names);
     rc = gather(cli, &files, err);
     for (size_t i = 0; !rc && i < files.count; i++)
-        rc = check_file(files.items[i], &list, err);
+        rc = check_file(files.items[i], &names, &list, err);
     if (!rc) {
+        ebb_diagnostics_sort(&list);
         print_diagnostics(cli, &list, files.count);
         cli->exit_status = list.error_count || (list.warning_count && ebb_args_has(&cli->args, "strict"));
     }
     ebb_strs_fini(&files);
+    ebb_strs_fini(&names);
     ebb_diagnostics_fini(&list);
     return rc;
 }

@@ -329,7 +329,7 @@ static void test_source(void **state)
                      -EBB_EPOLICY_ERROR);
     assert_int_equal(diags.count, 1);
     assert_int_equal(diags.items[0].line, 3);
-    assert_string_equal(diags.items[0].code, "policy.error");
+    assert_string_equal(diags.items[0].code, "syntax");
     ebb_diagnostics_fini(&diags);
 }
 
