@@ -22,12 +22,42 @@ struct ebb__guards {
     size_t count;
     enum ebb_verdict verdict;
     int64_t until_ms;
-    const char *by; /* "policy" or the name of a guard */
+    const char *by;     /* "policy" or the name of a guard */
+    int64_t timeout_ms; /* of the run: the guard's, or earlier where quiet hours stop it; 0 none */
 };
 
 /* Whether the policy runs on this table at all; fills the first row. */
 bool ebb__guard_target(struct ebb__guards *g, const struct ebb_policy *policy, const struct ebb_decide_input *input);
-/* Judge what the script wants; the result is in g->verdict, until_ms, by. */
-void ebb__guards_apply(struct ebb__guards *g, const struct ebb__eval *e);
+/* Judge what the script wants; the result is in g->verdict, until_ms, by. Partitions beyond the limits of rewrites are
+ * cut off the action. */
+void ebb__guards_apply(struct ebb__guards *g, struct ebb__eval *e);
+
+/* Add a row; the last one is used again when there are too many. */
+struct ebb__guard_row *ebb__guard_add(struct ebb__guards *g, const char *name, bool is_good);
+bool ebb__guard_is_manual(const struct ebb__eval *e);
+
+/* What may never be: guards_safe.c. */
+bool ebb__guard_floor(struct ebb__guards *g, const struct ebb__eval *e);
+bool ebb__guard_location(struct ebb__guards *g, const struct ebb__eval *e);
+
+/* What has to wait (guards_wait.c). */
+struct ebb__wait {
+    const char *by; /* the first guard that holds back, NULL none */
+    bool has_end;   /* false: it can't be told when all are free */
+    int64_t until_ms;
+};
+/* Rows of min_interval, backoff, quiet, blackout. override_quiet: quiet hours don't count. */
+void ebb__guard_waits(struct ebb__guards *g, const struct ebb__eval *e, bool override_quiet, struct ebb__wait *out);
+/* When quiet hours or a blackout begin, after now; INT64_MAX: they don't. */
+int64_t ebb__guard_next_stop(const struct ebb__eval *e, bool override_quiet);
+
+/* What runs beside (guards_room.c): rows of overlap, fleet, pause. */
+bool ebb__guard_overlap(struct ebb__guards *g, const struct ebb__eval *e);
+bool ebb__guard_fleet(struct ebb__guards *g, const struct ebb__eval *e);
+bool ebb__guard_pause(struct ebb__guards *g, const struct ebb__eval *e);
+
+/* How much (guards_limits.c). */
+void ebb__guard_deletes(struct ebb__guards *g, const struct ebb__eval *e);
+bool ebb__guard_rewrites(struct ebb__guards *g, struct ebb__eval *e);
 
 #endif
