@@ -30,7 +30,7 @@ static void take_guards(struct ebb_decision *d, const struct ebb__guards *g, con
     d->by = g->by;
     if (guard)
         d->fuses = (struct ebb_fuses){guard->deletes_max_files, guard->deletes_max_share, guard->deletes_max_bytes,
-                                      guard->deletes_on_exceed, guard->timeout_ms};
+                                      guard->deletes_on_exceed, g->timeout_ms};
 }
 
 static int write_record(struct ebb_decision *d, const struct ebb_policy *policy, const struct ebb_decide_input *input,
