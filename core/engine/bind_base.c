@@ -68,21 +68,33 @@ EBB_LJMP int64_t ebb__check_int(lua_State *L, int index, const char *what)
     return n;
 }
 
+static bool is_among(const char *key, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(keys[i], key))
+            return true;
+    return false;
+}
+
+/* Keys come in no order: of several unknown ones the least is told. */
 EBB_LJMP void ebb__check_keys(lua_State *L, int index, const char *what, const char *const *keys, size_t count)
 {
+    const char *unknown = NULL, *odd = NULL;
+
     lua_pushnil(L);
     while (lua_next(L, index)) {
-        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        bool known = false;
+        bool is_name = lua_type(L, -2) == LUA_TSTRING;
+        const char *key = is_name ? lua_tostring(L, -2) : luaL_typename(L, -2);
+        const char **least = is_name ? &unknown : &odd;
 
-        for (size_t i = 0; i < count && key; i++)
-            known = known || !strcmp(keys[i], key);
-        if (!known && key)
-            EBB_MAY_LJMP(ebb__unknown_name(L, what, key, keys, count));
-        if (!known)
-            luaL_error(L, "%s: has names only, not a %s", what, luaL_typename(L, -2));
+        if ((!is_name || !is_among(key, keys, count)) && (!*least || strcmp(key, *least) < 0))
+            *least = key;
         lua_pop(L, 1);
     }
+    if (odd)
+        luaL_error(L, "%s: has names only, not a %s", what, odd);
+    if (unknown)
+        EBB_MAY_LJMP(ebb__unknown_name(L, what, unknown, keys, count));
 }
 
 static int l_type(lua_State *L)

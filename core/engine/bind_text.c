@@ -100,6 +100,7 @@ static void add_number(lua_State *L, luaL_Buffer *b, struct conversion *c, int a
 
         if (lua_type(L, arg) != LUA_TNUMBER)
             luaL_error(L, "fmt: argument %d: a number is due, not %s", arg, ebb__type_name(L, arg));
+        EBB_MAY_LJMP(ebb__charge(L, 50));
         spec_add(L, c, c->letter);
         ebb__number_printf(&field, c->spec, lua_tonumber(L, arg));
         luaL_addlstring(b, text, field.len);

@@ -20,6 +20,17 @@ static int64_t check_instant_s(lua_State *L, int index, const char *what, int *m
     return (at - *ms) / 1000;
 }
 
+/* The zone named at index; UTC when it is missing. */
+static const struct ebb_tz *check_zone(lua_State *L, int index, const char *what)
+{
+    size_t n;
+    const char *name = luaL_optlstring(L, index, "UTC", &n);
+
+    if (strlen(name) != n)
+        luaL_error(L, "%s: the name of a zone holds a NUL byte", what);
+    return EBB_MAY_LJMP(ebb__zone(L, name));
+}
+
 static void set_part(lua_State *L, const char *name, int64_t value)
 {
     lua_pushinteger(L, value);
@@ -32,7 +43,7 @@ int ebb__l_civil(lua_State *L)
 {
     int ms;
     int64_t at = check_instant_s(L, 1, "time.civil", &ms);
-    const struct ebb_tz *tz = ebb__zone(L, luaL_optstring(L, 2, "UTC"));
+    const struct ebb_tz *tz = check_zone(L, 2, "time.civil");
     struct ebb_civil c;
 
     EBB_MAY_LJMP(ebb__charge(L, 10));
@@ -71,7 +82,7 @@ int ebb__l_start_of(lua_State *L)
     enum unit unit = (enum unit)luaL_checkoption(L, 1, NULL, UNITS);
     int ms;
     int64_t now = check_instant_s(L, 2, "time.start_of", &ms), at[2];
-    const struct ebb_tz *tz = ebb__zone(L, luaL_optstring(L, 3, "UTC"));
+    const struct ebb_tz *tz = check_zone(L, 3, "time.start_of");
     struct ebb_civil c;
 
     EBB_MAY_LJMP(ebb__charge(L, 10));

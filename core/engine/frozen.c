@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <lauxlib.h>
+#include <stdlib.h>
 
 #include "engine/bind_priv.h"
 
@@ -9,7 +10,12 @@ struct frozen {
     const char *name;
 };
 
-/* Names in the table at index that may be meant; the pointers live as long as the table. */
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names in the table at index that may be meant, in order; the pointers live as long as the table. */
 static size_t names_of(lua_State *L, int index, const char *names[NAMES_MAX])
 {
     size_t count = 0;
@@ -20,6 +26,7 @@ static size_t names_of(lua_State *L, int index, const char *names[NAMES_MAX])
         if (count < NAMES_MAX && lua_type(L, -1) == LUA_TSTRING)
             names[count++] = lua_tostring(L, -1);
     }
+    qsort(names, count, sizeof *names, compare_names);
     return count;
 }
 

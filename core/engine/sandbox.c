@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <lauxlib.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -195,10 +196,14 @@ int ebb__sandbox_run(struct ebb__sandbox *sb, lua_CFunction body, void *data, co
                      struct ebb_err *err)
 {
     lua_State *L = sb->L;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
     int status, rc = 0;
 
     if (line)
         *line = 0;
+    if (plain == (locale_t)0)
+        return ebb_err_nomem(err);
+    before = uselocale(plain);
     lua_settop(L, 0);
     lua_pushcfunction(L, on_error);
     lua_pushcfunction(L, body);
@@ -211,6 +216,8 @@ int ebb__sandbox_run(struct ebb__sandbox *sb, lua_CFunction body, void *data, co
     else if (status != LUA_OK)
         rc = report_error(L, file, line, err);
     lua_settop(L, 0);
+    uselocale(before);
+    freelocale(plain);
     return rc;
 }
 

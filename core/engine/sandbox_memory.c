@@ -10,6 +10,9 @@
 
 #include "engine/sandbox_priv.h"
 
+#define FIRST_ADDRESS ((uintptr_t)0x500000000000)
+#define ADDRESS_STEP ((uintptr_t)1 << 32)
+#define ADDRESSES 64
 #define GAS_BYTES 64 /* bytes of growth for one unit of gas */
 
 static size_t rounded(size_t n)
@@ -17,10 +20,24 @@ static size_t rounded(size_t n)
     return (n + 7) & ~(size_t)7;
 }
 
+static void *map(uintptr_t wanted, size_t size)
+{
+    void *base = mmap((void *)wanted, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED || !wanted || (uintptr_t)base == wanted)
+        return base;
+    munmap(base, size);
+    return MAP_FAILED;
+}
+
 int ebb__pool_init(struct ebb__pool *pool, size_t size, struct ebb_err *err)
 {
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *base = MAP_FAILED;
 
+    for (uintptr_t i = 0; i < ADDRESSES && base == MAP_FAILED; i++)
+        base = map(FIRST_ADDRESS + i * ADDRESS_STEP, size);
+    if (base == MAP_FAILED)
+        base = map(0, size);
     *pool = (struct ebb__pool){base == MAP_FAILED ? NULL : base, size, 0};
     return pool->base ? 0 : ebb_err_nomem(err);
 }
@@ -87,12 +104,27 @@ static void *resize(struct ebb__sandbox *sb, void *block, size_t old, size_t wan
     return p;
 }
 
+/* While lua_newstate is at work: its first allocation holds the state, its second comes before any text is made. */
+static void watch_first(struct ebb__sandbox *sb)
+{
+    if (sb->first)
+        ebb__seed_set(sb, sb->first, sb->first_bytes);
+    sb->first = NULL;
+}
+
 void *ebb__sandbox_alloc(void *data, void *block, size_t old, size_t wanted)
 {
     struct ebb__sandbox *sb = data;
 
     if (!block)
         old = 0; /* Lua passes the kind of the object here */
+    if (!sb->L)
+        watch_first(sb);
+    if (wanted && !sb->L && !sb->first_bytes) {
+        sb->first = resize(sb, block, old, wanted);
+        sb->first_bytes = wanted;
+        return sb->first;
+    }
     if (wanted)
         return resize(sb, block, old, wanted);
     if (!sb->pool)

@@ -29,7 +29,8 @@
 /* What may be called. HEADER: constructors; DECIDE: checks, actions, facts; DATA: pure helpers and env. */
 enum ebb__phase { EBB__PHASE_HEADER, EBB__PHASE_DECIDE, EBB__PHASE_DATA };
 
-/* Memory at a fixed address that is filled upwards; what a state leaves unused is not used again. */
+/* Memory at a fixed address that is filled upwards; what a state leaves unused is not used again. The address ends in
+ * 32 zero bits where that can be had, since Lua hashes by these. */
 struct ebb__pool {
     char *base;
     size_t size, used;
@@ -48,6 +49,8 @@ struct ebb__sandbox {
     size_t collect_at; /* when more is used everything is collected */
     int64_t cpu_end_ns;
     int ticks;
+    void *first; /* allocation of lua_newstate, until its second */
+    size_t first_bytes;
     enum ebb_error aborted; /* EBB_OK, EBB_EPOLICY_GAS, EBB_EPOLICY_MEMORY, EBB_EPOLICY_DEADLINE */
     enum ebb__phase phase;
     struct ebb_tz *zones[EBB__ZONES_MAX]; /* loaded for time.civil and the like */
@@ -76,6 +79,8 @@ void ebb__sandbox_drop(struct ebb__sandbox *sb);
 void ebb__sandbox_watch_lines(struct ebb__sandbox *sb, uint8_t *lines, size_t count);
 /* The deadline has passed. */
 bool ebb__sandbox_is_late(const struct ebb__sandbox *sb);
+/* Fix the seed of strings of a state that is being made (sandbox_seed.c): its first allocation. */
+void ebb__seed_set(struct ebb__sandbox *sb, void *state, size_t size);
 /* lua_Alloc of all sandboxes (sandbox_memory.c); data is the sandbox. */
 void *ebb__sandbox_alloc(void *data, void *block, size_t old, size_t wanted);
 /* Give a new budget of gas and a new deadline; counts start from here. */

@@ -60,24 +60,29 @@ static int copy_list(lua_State *L, int index, const struct ebb__value_rules *rul
     return rc;
 }
 
+/* Keys come in no order: of several errors the one of the least key is told. */
 static int copy_map(lua_State *L, int index, const struct ebb__value_rules *rules, struct ebb_value *map, int depth,
                     struct ebb_err *err)
 {
-    int rc;
+    struct ebb_str key, least = {NULL, 0};
+    struct ebb_err one;
+    int rc = 0;
 
     lua_pushnil(L);
     while (lua_next(L, index)) {
-        struct ebb_str key;
+        int failed;
 
         key.p = lua_tolstring(L, -2, &key.n);
-        rc = copy_any(L, lua_gettop(L), rules, map, key, depth, err);
+        failed = copy_any(L, lua_gettop(L), rules, map, key, depth, &one);
         lua_pop(L, 1);
-        if (rc) {
-            lua_pop(L, 1);
-            return rc;
-        }
+        if (!failed || (rc && ebb_str_compare(key, least) > 0))
+            continue;
+        rc = failed;
+        least = key;
+        if (err)
+            *err = one;
     }
-    return 0;
+    return rc;
 }
 
 static int copy_members(lua_State *L, int index, const struct ebb__value_rules *rules, struct ebb_value *box, int depth,

@@ -121,7 +121,7 @@ static void test_corpus(void **state)
         count++;
     }
     closedir(dir);
-    assert_true(count >= 40);
+    assert_true(count >= 160);
     ebb_value_free(facts);
 }
 

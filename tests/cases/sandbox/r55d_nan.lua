@@ -1,0 +1,11 @@
+-- expect: error
+-- row 55: what is no number
+return policy {
+  api = 1, name = "r55d-nan", target = { tables = { "**" } },
+  params = { retain = { type = "duration", default = "5d", min = "3d" } },
+  triggers = { time.calendar { "Sun 02:00" } },
+  decide = function(t, ctx)
+    local x = { 0 / 0 }
+    return run(all {}, action.rewrite_data_files { partitions = x })
+  end,
+}

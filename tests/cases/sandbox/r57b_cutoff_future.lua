@@ -1,0 +1,10 @@
+-- expect: no-run
+-- row 57: a cutoff in the far future
+return policy {
+  api = 1, name = "r57b-cutoff-future", target = { tables = { "**" } },
+  params = { retain = { type = "duration", default = "5d", min = "3d" } },
+  triggers = { time.calendar { "Sun 02:00" } },
+  decide = function(t, ctx)
+    return run(all {}, action.remove_orphan_files { older_than = math.maxinteger })
+  end,
+}

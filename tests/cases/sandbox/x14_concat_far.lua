@@ -1,0 +1,11 @@
+-- expect: error or gas
+-- row 14: texts joined up to 4 exabytes away
+return policy {
+  api = 1, name = "x14-concat-far", target = { tables = { "**" } },
+  params = { retain = { type = "duration", default = "5d", min = "3d" } },
+  triggers = { time.calendar { "Sun 02:00" } },
+  decide = function(t, ctx)
+    table.concat({}, "", 1, 1 << 62)
+    return run(all { check("always", 1, "==", 1) }, action.remove_orphan_files { older_than = ctx.now - ctx.params.retain, location = t.location })
+  end,
+}
