@@ -270,6 +270,7 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     if (o->overlaps >= 0)
         ebb_value_put_int(table, "location_overlaps", o->overlaps);
     ebb_value_put_copy(facts, "flags", o->flags);
+    ebb_value_put_copy(facts, "fleet", o->fleet);
     rc = put_snapshots(table, events, t->metadata, err);
     if (!rc)
         rc = put_stats(site, table, stats, t->metadata, now_ms, err);

@@ -21,6 +21,7 @@ struct ebb_facts_options {
     int64_t overlaps;              /* other known tables that overlap; -1 unknown */
     const struct ebb_value *flags; /* site flags, or NULL */
     const struct ebb_strs *events; /* "TYPE key=value …" to add, as of now (ebb decide --event); NULL none */
+    const struct ebb_value *fleet; /* what runs (a map), or NULL */
     unsigned manifests;            /* EBB_LACKS_…: what to read off manifests, too (kept in the store by state) */
 };
 /* What a table can tell beyond its metadata. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "service/pass_priv.h"
+#include "service/pass_question_priv.h"
 #include "service/schedule.h"
 
 int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid,
@@ -104,60 +104,117 @@ static int find_active_since(struct ebb_workspace *ws, const struct ebb_policy *
     return rc;
 }
 
-static int decide(struct ebb_workspace *ws, const struct ebb_policy *policy, const struct ebb_value *facts,
-                  const struct ebb_decide_options *o, struct ebb_decision **out, struct ebb_err *err)
+void ebb__pass_bind_input(const struct ebb_workspace *ws, const struct ebb_binding *binding, const char *table,
+                          struct ebb_decide_input *input)
 {
-    struct ebb_site *site = ebb_workspace_site(ws);
-    const struct ebb_binding *binding = ebb__pass_binding(ws, policy, facts);
-    struct ebb_decide_input input;
-    struct ebb_value *trigger;
-    struct ebb_buf name;
-    char id[40];
-    int rc, put;
+    input->mode = binding ? (enum ebb_mode)binding->mode : EBB_MODE_OBSERVE;
+    input->bound = true;
+    input->allow_below_floor =
+        (binding && binding->allow_below_floor) || ebb_config_allows_below_floor(ebb_workspace_config(ws), table);
+    input->allow_override_quiet = binding && binding->allow_override_quiet;
+}
 
-    memset(&input, 0, sizeof input);
-    ebb_buf_init(&name, 16384);
-    table_name(facts, &name);
-    input.facts = facts;
-    input.now_ms = ebb_clock_now(&site->clock);
-    trigger = hand_trigger(facts, o->events ? o->events->count : 0, input.now_ms);
-    input.trigger = trigger;
-    input.overrides = binding ? binding->params : NULL;
-    input.mode = binding ? (enum ebb_mode)binding->mode : EBB_MODE_OBSERVE;
-    input.bound = true;
-    input.allow_below_floor = (binding && binding->allow_below_floor) ||
-                              ebb_config_allows_below_floor(ebb_workspace_config(ws), ebb_buf_cstr(&name));
-    input.allow_override_quiet = binding && binding->allow_override_quiet;
-    ebb_store_new_id(site->store, "d", input.now_ms, id);
-    input.id = id;
-    rc = find_active_since(ws, policy, facts, o->table, &input.active_since_ms, err);
-    if (!rc)
-        rc = ebb_decide(policy, &input, out, err);
-    if (*out) {
-        put = ebb__pass_put_decision(ws, id, ebb_buf_cstr(&name),
-                                     ebb_value_text_of(ebb_value_get(facts, "table"), "uuid"),
-                                     ebb_policy_get_name(policy), *out, rc ? NULL : err);
-        rc = rc ? rc : put;
-    }
-    ebb_value_free(trigger);
-    ebb_buf_fini(&name);
+struct asking {
+    struct ebb_workspace *ws;
+    const struct ebb_decide_options *o;
+    struct ebb_facts_options facts;
+    struct ebb_policy *policy;
+    struct ebb_value *first, *fleet, *trigger;
+    struct ebb_settings *settings;
+    struct ebb__question question;
+    struct ebb_buf table; /* its dotted name */
+    char id[40];
+};
+
+static int read_facts(void *data, unsigned manifests, struct ebb_value **out, struct ebb_err *err)
+{
+    struct asking *a = data;
+
+    a->facts.manifests = manifests;
+    return ebb__pass_read_facts(a->ws, a->o->table, &a->facts, a->question.input.now_ms, out, err);
+}
+
+/* Who else runs is told by all policies of the folder; where those can't be read it is not known. */
+static int read_fleet(struct asking *a, struct ebb_err *err)
+{
+    struct ebb_policy_list list;
+    int rc = 0;
+
+    if (!ebb_workspace_config(a->ws)->policies || ebb_facts_is_fixture(a->o->table))
+        return 0;
+    if (!ebb__policy_list_load(a->ws, &list, NULL))
+        rc = ebb__pass_fleet(a->ws, &list, a->policy, &a->fleet, err);
+    ebb__policy_list_fini(&list);
+    a->facts.fleet = a->fleet;
     return rc;
+}
+
+static int prepare(struct asking *a, struct ebb_err *err)
+{
+    struct ebb_decide_input *input = &a->question.input;
+    const struct ebb_value *t = ebb_value_get(a->first, "table");
+    const struct ebb_binding *binding = ebb__pass_binding(a->ws, a->policy, a->first);
+    struct ebb_settings_site site;
+    int rc;
+
+    table_name(a->first, &a->table);
+    ebb_binding_site(binding, &site);
+    rc = ebb_settings_new_bound(a->policy, &site, ebb_value_get(t, "properties"), &a->settings, err);
+    if (rc)
+        return rc;
+    a->trigger = hand_trigger(a->first, a->o->events ? a->o->events->count : 0, input->now_ms);
+    ebb__pass_bind_input(a->ws, binding, ebb_buf_cstr(&a->table), input);
+    input->facts = a->first;
+    input->trigger = a->trigger;
+    input->settings = a->settings;
+    ebb_store_new_id(ebb_workspace_site(a->ws)->store, "d", input->now_ms, a->id);
+    input->id = a->id;
+    input->with_inputs = true;
+    a->question.policy = a->policy;
+    a->question.read = ebb_facts_is_fixture(a->o->table) ? NULL : read_facts;
+    a->question.data = a;
+    return find_active_since(a->ws, a->policy, a->first, a->o->table, &input->active_since_ms, err);
+}
+
+static int ask(struct asking *a, struct ebb_decision **out, struct ebb_err *err)
+{
+    int put, rc = prepare(a, err);
+
+    if (rc)
+        return rc;
+    rc = ebb__question_decide(&a->question, out, err);
+    if (!*out)
+        return rc;
+    put = ebb__pass_put_decision(a->ws, a->id, ebb_buf_cstr(&a->table),
+                                 ebb_value_text_of(ebb_value_get(a->first, "table"), "uuid"),
+                                 ebb_policy_get_name(a->policy), *out, rc ? NULL : err);
+    return rc ? rc : put;
 }
 
 int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o, struct ebb_decision **out,
                     struct ebb_err *err)
 {
-    struct ebb_policy *policy = NULL;
-    struct ebb_value *facts = NULL;
+    struct asking a = {.ws = ws, .o = o, .facts = {NULL, -1, NULL, o->events, NULL, 0}};
     int rc;
 
     *out = NULL;
-    rc = ebb_pass_load_policy(ws, o->policy, &policy, err);
+    ebb_buf_init(&a.table, 16384);
+    a.question.input.now_ms = ebb_clock_now(&ebb_workspace_site(ws)->clock);
+    rc = ebb_pass_load_policy(ws, o->policy, &a.policy, err);
+    if (!rc) {
+        a.facts.policy = ebb_policy_get_name(a.policy);
+        rc = read_fleet(&a, err);
+    }
     if (!rc)
-        rc = ebb__pass_facts(ws, o, policy, ebb_clock_now(&ebb_workspace_site(ws)->clock), &facts, err);
+        rc = read_facts(&a, 0, &a.first, err);
     if (!rc)
-        rc = decide(ws, policy, facts, o, out, err);
-    ebb_value_free(facts);
-    ebb_policy_free(policy);
+        rc = ask(&a, out, err);
+    ebb__question_fini(&a.question);
+    ebb_settings_free(a.settings);
+    ebb_value_free(a.trigger);
+    ebb_value_free(a.first);
+    ebb_value_free(a.fleet);
+    ebb_policy_free(a.policy);
+    ebb_buf_fini(&a.table);
     return rc;
 }

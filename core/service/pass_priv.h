@@ -38,6 +38,13 @@ int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const stru
 int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *options, const struct ebb_policy *policy,
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
 
+/* What runs, for facts: {running, slots = {name = {running}}}; slots only where they are known. The caller frees. */
+int ebb__pass_fleet(struct ebb_workspace *ws, const struct ebb_policy_list *policies, const struct ebb_policy *policy,
+                    struct ebb_value **out, struct ebb_err *err);
+/* How an input is to be judged that a binding takes (NULL: none); table: its dotted name. */
+void ebb__pass_bind_input(const struct ebb_workspace *ws, const struct ebb_binding *binding, const char *table,
+                          struct ebb_decide_input *input);
+
 /* Where the tables of the catalogs are, read once. */
 struct ebb__neighbours {
     struct ebb_strs labels, locations; /* side by side */
@@ -60,9 +67,10 @@ struct ebb__pass {
     struct ebb_err gravest;
     bool has_error;
 };
-/* Decide what is due for the policy at hand on a table, and carry it out. Reports exactly once, also when it fails. */
-int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts,
-                   struct ebb_err *err);
+/* Decide what is due for the policy at hand on a table, and carry it out. facts: from metadata alone; options: those
+ * that they were made with. Reports exactly once, also when it fails. */
+int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_facts_options *options,
+                   const struct ebb_value *facts, struct ebb_err *err);
 void ebb__pass_report(const struct ebb__pass *p, const struct ebb_pass_report *report);
 
 #endif

@@ -36,22 +36,26 @@ static bool is_wanted(const struct ebb__pass *p, const struct ebb_table *t, cons
 
 static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb_err *err)
 {
-    struct ebb_facts_options options = {ebb_policy_get_name(p->policy), -1, ebb_workspace_config(p->ws)->flags, NULL, 0};
-    struct ebb_value *facts = NULL;
-    int rc;
+    struct ebb_facts_options options = {
+        ebb_policy_get_name(p->policy), -1, ebb_workspace_config(p->ws)->flags, NULL, NULL, 0};
+    struct ebb_value *facts = NULL, *fleet = NULL;
+    int rc = ebb__pass_fleet(p->ws, &p->policies, p->policy, &fleet, err);
 
     options.overlaps = ebb__neighbours_count(&p->neighbours, p->ws, t);
-    rc = ebb_facts_new(p->site, t, &options, ebb_clock_now(&p->site->clock), &facts, err);
+    options.fleet = fleet;
+    if (!rc)
+        rc = ebb_facts_new(p->site, t, &options, ebb_clock_now(&p->site->clock), &facts, err);
     if (!rc && is_wanted(p, t, facts)) {
         rc = ebb_strs_add(&p->seen, t->label, err);
         if (!rc)
-            rc = ebb__pass_take(p, t, facts, err);
+            rc = ebb__pass_take(p, t, &options, facts, err);
     } else if (rc) {
         struct ebb_pass_report r = {.policy = options.policy, .table = t->label, .status = "failed", .error = err};
 
         ebb__pass_report(p, &r);
     }
     ebb_value_free(facts);
+    ebb_value_free(fleet);
     return rc;
 }
 

@@ -3,17 +3,21 @@
  * One policy on one table. The value moves along: facts, decision, job, plan, run; each is recorded before the next
  * begins.
  */
-#include "service/pass_priv.h"
+#include "service/pass_question_priv.h"
 #include "service/schedule.h"
 
 struct step {
     struct ebb__pass *p;
     const struct ebb_table *table;
+    const struct ebb_facts_options *options;
     const struct ebb_value *facts;
     struct ebb_settings *settings;
     struct ebb_schedule schedule;
     struct ebb_schedule before; /* as it was when the pass came to the table */
     struct ebb_due due;
+    struct ebb__question question;
+    struct ebb__answer answer; /* the one before */
+    bool is_unchanged;         /* and it still holds */
     struct ebb_decision *decision;
     char id[40]; /* of the decision */
     struct ebb_pass_report report;
@@ -219,38 +223,81 @@ static int carry_out(struct step *s, struct ebb_err *err)
 
 /* ---- the decision ---- */
 
+static int read_more(void *data, unsigned manifests, struct ebb_value **facts, struct ebb_err *err)
+{
+    const struct step *s = data;
+    struct ebb_facts_options options = *s->options;
+
+    options.manifests = manifests;
+    return ebb_facts_new(s->p->site, s->table, &options, s->question.input.now_ms, facts, err);
+}
+
+static int record(struct step *s, struct ebb_err *err)
+{
+    int rc = ebb__pass_put_decision(s->p->ws, s->id, s->table->label, s->table->metadata->uuid,
+                                    ebb_policy_get_name(s->p->policy), s->decision, err);
+
+    s->report.decision = s->id;
+    s->report.verdict = ebb_verdict_name(ebb_decision_get_verdict(s->decision));
+    if (!rc && !s->p->options->dry_run)
+        rc = ebb__answer_save(s->p->site->store, &s->question, s->table->metadata->uuid, s->decision, err);
+    return rc;
+}
+
+static int ask(struct step *s, struct ebb_err *err)
+{
+    struct ebb_store *store = s->p->site->store;
+    int put, rc = ebb__answer_load(store, ebb_policy_get_name(s->p->policy), s->table->metadata->uuid, &s->answer, err);
+
+    if (!rc)
+        rc = ebb__answer_holds(&s->answer, &s->question, &s->is_unchanged, err);
+    if (rc || s->is_unchanged)
+        return rc;
+    ebb_store_new_id(store, "d", s->question.input.now_ms, s->id);
+    s->question.input.id = s->id;
+    s->question.input.with_inputs = true;
+    rc = ebb__question_decide(&s->question, &s->decision, err);
+    if (!s->decision)
+        return rc;
+    put = record(s, rc ? NULL : err); /* before anything acts on it */
+    return rc ? rc : put;
+}
+
 static int decide(struct step *s, const struct ebb_schedule_input *in, struct ebb_err *err)
 {
     const struct ebb__pass *p = s->p;
     struct ebb_value *trigger = NULL;
-    struct ebb_decide_input input;
-    int put, rc = ebb_schedule_trigger(in, &s->due, &trigger, err);
+    struct ebb_decide_input *input = &s->question.input;
+    int rc = ebb_schedule_trigger(in, &s->due, &trigger, err);
 
     if (rc)
         return rc;
-    memset(&input, 0, sizeof input);
-    input.facts = s->facts;
-    input.now_ms = in->now_ms;
-    input.active_since_ms = s->schedule.active_since_ms;
-    input.trigger = trigger;
-    input.settings = s->settings;
-    input.mode = (enum ebb_mode)p->binding->mode;
-    input.bound = true;
-    input.allow_below_floor =
-        p->binding->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(p->ws), s->table->label);
-    input.allow_override_quiet = p->binding->allow_override_quiet;
-    ebb_store_new_id(p->site->store, "d", input.now_ms, s->id);
-    input.id = s->id;
-    rc = ebb_decide(p->policy, &input, &s->decision, err);
-    if (s->decision) { /* recorded before anything acts on it */
-        put = ebb__pass_put_decision(p->ws, s->id, s->table->label, s->table->metadata->uuid,
-                                     ebb_policy_get_name(p->policy), s->decision, rc ? NULL : err);
-        rc = rc ? rc : put;
-        s->report.decision = s->id;
-        s->report.verdict = ebb_verdict_name(ebb_decision_get_verdict(s->decision));
-    }
+    ebb__pass_bind_input(p->ws, p->binding, s->table->label, input);
+    input->facts = s->facts;
+    input->now_ms = in->now_ms;
+    input->active_since_ms = s->schedule.active_since_ms;
+    input->trigger = trigger;
+    input->settings = s->settings;
+    s->question.policy = p->policy;
+    s->question.read = read_more;
+    s->question.data = s;
+    rc = ask(s, err);
     ebb_value_free(trigger);
     return rc;
+}
+
+/* The policy would say again what it said before: nothing is asked and nothing recorded but that. */
+static int take_unchanged(struct step *s, struct ebb_err *err)
+{
+    int rc = 0;
+
+    ebb_schedule_take(&s->schedule, &s->due);
+    s->report.status = "unchanged";
+    s->report.decision = s->answer.decision;
+    if (!s->p->options->dry_run)
+        rc = ebb__answer_count(s->p->site->store, ebb_policy_get_name(s->p->policy), s->table->metadata->uuid,
+                               &s->answer, err);
+    return rc ? rc : save(s, &s->schedule, err);
 }
 
 /* Taken before it acts: a crash must not start the same occurrence twice. */
@@ -267,12 +314,15 @@ static int judge(struct step *s, struct ebb_err *err)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(s->facts, "table"), "properties");
     const char *policy = ebb_policy_get_name(s->p->policy), *uuid = s->table->metadata->uuid;
+    struct ebb_settings_site site;
+    struct ebb_settings_site site;
     struct ebb_schedule_input in;
     int rc;
 
     if (!uuid)
         return ebb_err_set(err, EBB_EMETADATA, "%s: has no uuid, so its schedule can't be kept", s->table->label);
-    rc = ebb_settings_new(s->p->policy, s->p->binding->params, properties, &s->settings, err);
+    ebb_binding_site(s->p->binding, &site);
+    rc = ebb_settings_new_bound(s->p->policy, &site, properties, &s->settings, err);
     if (!rc)
         rc = ebb_schedule_load(s->p->site->store, policy, uuid, &s->schedule, err);
     if (rc)
@@ -288,6 +338,8 @@ static int judge(struct step *s, struct ebb_err *err)
         s->report.due = s->due.kind;
         rc = decide(s, &in, err);
     }
+    if (!rc && s->is_unchanged)
+        return take_unchanged(s, err);
     if (!rc)
         rc = take(s, &in, err);
     return rc ? rc : carry_out(s, err);
@@ -299,8 +351,8 @@ void ebb__pass_report(const struct ebb__pass *p, const struct ebb_pass_report *r
         p->options->report(p->options->data, r);
 }
 
-int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_value *facts,
-                   struct ebb_err *err)
+int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_facts_options *options,
+                   const struct ebb_value *facts, struct ebb_err *err)
 {
     struct step s;
     int rc;
@@ -308,6 +360,7 @@ int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const str
     memset(&s, 0, sizeof s);
     s.p = p;
     s.table = table;
+    s.options = options;
     s.facts = facts;
     s.report.policy = ebb_policy_get_name(p->policy);
     s.report.table = table->label;
@@ -318,6 +371,8 @@ int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const str
     ebb__pass_report(p, &s.report);
     ebb_job_result_fini(&s.result);
     ebb_decision_free(s.decision);
+    ebb__question_fini(&s.question);
+    ebb__answer_fini(&s.answer);
     ebb_settings_free(s.settings);
     return rc;
 }
