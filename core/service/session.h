@@ -55,6 +55,10 @@ int ebb_session_bind(struct ebb_session *session, const struct ebb_policy *polic
  * EBB_ENOT_FOUND. */
 int ebb_session_active_since(struct ebb_session *session, size_t table, const char *policy, int64_t at_ms,
                              struct ebb_err *err);
+/* Take over what is known of a policy on a table: its runs (as in facts; NULL: none) and its schedule (NULL: as it is).
+ * EBB_ENOT_FOUND. */
+int ebb_session_take_over(struct ebb_session *session, size_t table, const char *policy, const struct ebb_value *runs,
+                          const struct ebb_schedule *schedule, struct ebb_err *err);
 /* EBB_ENOT_FOUND. */
 int ebb_session_unbind(struct ebb_session *session, const char *policy, struct ebb_err *err);
 /* Add a table by its facts (decide.h; copied); *index gets its number, from 0. Its runs, when the facts have any, are

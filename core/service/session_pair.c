@@ -50,26 +50,56 @@ static void find_running(struct ebb__pair *p)
     }
 }
 
+static int take_runs(struct ebb__pair *p, const struct ebb_value *runs, struct ebb_err *err)
+{
+    struct ebb_value *own = ebb_value_new_list(NULL);
+    int rc;
+
+    for (size_t i = 0; i < ebb_value_get_count(runs); i++)
+        ebb_value_add_copy(own, ebb_value_get_at(runs, i));
+    rc = ebb_value_check(own, "runs", err);
+    if (rc) {
+        ebb_value_free(own);
+        return rc;
+    }
+    ebb_value_free(p->runs);
+    p->runs = own;
+    find_running(p);
+    return 0;
+}
+
 int ebb__pair_new(const struct ebb_session *s, const struct ebb__stage *t, struct ebb__pair **out, struct ebb_err *err)
 {
-    const struct ebb_value *runs = ebb_value_get(t->facts, "runs");
     struct ebb__pair *p = calloc(1, sizeof *p);
     int rc;
 
     *out = NULL;
     if (!p)
         return ebb_err_nomem(err);
-    p->runs = ebb_value_new_list(NULL);
-    for (size_t i = 0; i < ebb_value_get_count(runs); i++)
-        ebb_value_add_copy(p->runs, ebb_value_get_at(runs, i));
-    rc = ebb_value_check(p->runs, "runs", err);
+    rc = take_runs(p, ebb_value_get(t->facts, "runs"), err);
     if (rc) {
         ebb__pair_free(p);
         return rc;
     }
-    find_running(p);
     ebb__pair_start(p, s->now_ms);
     *out = p;
+    return 0;
+}
+
+int ebb_session_take_over(struct ebb_session *s, size_t table, const char *policy, const struct ebb_value *runs,
+                          const struct ebb_schedule *schedule, struct ebb_err *err)
+{
+    struct ebb__spot at;
+    int rc = ebb__session_spot(s, table, policy, &at, err);
+
+    if (!rc)
+        rc = take_runs(at.pair, runs, err);
+    if (rc)
+        return rc;
+    ebb__pair_forget(at.pair);
+    if (schedule)
+        at.pair->schedule = *schedule;
+    s->is_changed = true;
     return 0;
 }
 
