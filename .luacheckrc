@@ -8,4 +8,6 @@ files["policies"] = {
     "bytes_h", "iso", "hash", "note", "math", "table", "type", "tostring", "tonumber", "ipairs", "pairs", "select",
     "assert", "error", "pcall" },
 }
+files["tests/lua/policies"] = files["policies"]
 files["**/*_spec.lua"] = { std = "lua54+busted" }
+files["policies/**/*_spec.lua"] = { std = "lua54+busted" }

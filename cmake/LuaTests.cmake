@@ -23,7 +23,7 @@ foreach(gc IN ITEMS plain hostile)
     set(helper --helper=tests/lua/hostile_gc.lua)
   endif()
   add_test(NAME ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMAND ${BUSTED} --lua=${LUA54} --lpath=tests/lua/?.lua --cpath=${PROJECT_BINARY_DIR}/lua/?.so --output=TAP ${helper}
-      tests/lua)
+    COMMAND ${BUSTED} --lua=${LUA54} --lpath=tests/lua/?.lua --lpath=scripts/lua/?.lua --cpath=${PROJECT_BINARY_DIR}/lua/?.so
+      --output=TAP ${helper} tests/lua)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS lua ENVIRONMENT "${lua_test_env}")
 endforeach()

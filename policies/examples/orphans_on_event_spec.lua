@@ -99,7 +99,8 @@ describe("orphans-on-event", function()
   it("does nothing when nobody tells of events", function()
     s = ebb.session { policy = "orphans-on-event", now = "2026-03-29T00:00:00Z",
                       fixture = { table = { catalog = "prod", namespace = "events", name = "clicks",
-                                            uuid = "7d1e9a52-5f5b-4c1b-9a55-0c5e3c1f0b42", location = "s3://lake/prod/events/clicks" } } }
+                                            uuid = "7d1e9a52-5f5b-4c1b-9a55-0c5e3c1f0b42",
+                                            location = "s3://lake/prod/events/clicks" } } }
     local d = s:decide()
     assert.verdict(d, { "skip", by = "policy" })
     for _, c in ipairs(d.checks) do assert.equal("unknown", c.r, c.n) end

@@ -52,7 +52,7 @@ describe("ebb.policy", function()
   end)
 
   it("keeps integers whole", function()
-    local policy = assert(ebb.policy.load("tests/lua/echo_policy.lua"))
+    local policy = assert(ebb.policy.load("tests/lua/policies/echo.lua"))
     local given = facts()
     given.table.current_snapshot = { id = 3776207205136740581, at = NOW }
     local record = assert(policy:decide(given, { now = NOW }))
@@ -63,7 +63,7 @@ describe("ebb.policy", function()
   end)
 
   it("runs a policy without target only where a binding names the table", function()
-    local policy = assert(ebb.policy.load("tests/lua/echo_policy.lua"))
+    local policy = assert(ebb.policy.load("tests/lua/policies/echo.lua"))
     assert.equal("skip", policy:decide(facts(), { now = NOW, bound = false }).verdict)
   end)
 
@@ -77,7 +77,7 @@ describe("ebb.policy", function()
     policy, err = ebb.policy.load "a\0b"
     assert.is_nil(policy)
     assert.equal("usage", err.code)
-    policy = assert(ebb.policy.load("tests/lua/echo_policy.lua"))
+    policy = assert(ebb.policy.load("tests/lua/policies/echo.lua"))
     local record
     record, err = policy:decide(facts(), { now = NOW, params = { days = 0 } })
     assert.is_nil(record)

@@ -9,7 +9,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("EBB_BUILD_DIR", os.path.join(ROOT, "build", "release"))
-FILES = ("bin/ebb", "lib/libebb.a", "lib/libebb.so", "lib/libebb.so.0", "lib/pkgconfig/ebb.pc", "lib/lua/5.4/ebb.so", "include/ebb.h",
+FILES = ("bin/ebb", "lib/libebb.a", "lib/libebb.so", "lib/libebb.so.0", "lib/pkgconfig/ebb.pc", "lib/lua/5.4/ebb.so", "share/lua/5.4/ebb/testing.lua", "include/ebb.h",
          "share/man/man1/ebb.1", "share/bash-completion/completions/ebb", "share/zsh/site-functions/_ebb", "share/ebb/scripts",
          "share/ebb/policies", "share/ebb/demo/wh", "share/doc/ebb/LICENSE")
 
@@ -67,6 +67,11 @@ class Install(unittest.TestCase):
     def test_lua_module_loads(self):
         done = self.run_in(["lua5.4", "-e", 'print(type(require "ebb"))'], LUA_CPATH_5_4=self.path("lib/lua/5.4/?.so"))
         self.assertEqual((done.returncode, done.stdout), (0, "table\n"), done.stderr)
+
+    def test_lua_part_of_the_module_loads(self):
+        done = self.run_in(["lua5.4", "-e", 'print(type(require("ebb.testing").session))'], LUA_CPATH_5_4=self.path("lib/lua/5.4/?.so"),
+                           LUA_PATH_5_4=self.path("share/lua/5.4/?.lua"))
+        self.assertEqual((done.returncode, done.stdout), (0, "function\n"), done.stderr)
 
     def test_manual_and_completions_are_well_formed(self):
         with open(self.path("share/man/man1/ebb.1"), encoding="utf-8") as page:
