@@ -18,7 +18,7 @@ static bool may_colour(void)
     return isatty(STDOUT_FILENO) && !(none && none[0]) && !(term && !strcmp(term, "dumb"));
 }
 
-void ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled)
+void ebb_cli_init(struct ebb_cli *cli, atomic_bool *cancelled)
 {
     memset(cli, 0, sizeof *cli);
     ebb_buf_init(&cli->out, OUT_MAX_BYTES);

@@ -20,7 +20,8 @@ struct ebb_cli {
     struct ebb_strs said; /* warnings that were printed: each is told once */
     struct ebb_workspace *ws;
     int64_t now_ms; /* --at */
-    const atomic_bool *cancelled;
+    atomic_bool *cancelled;
+    bool keeps_out; /* a caller takes `out`: emit writes nothing */
     enum ebb_progress_mode progress;
     bool has_line; /* a progress line stands on the terminal */
     int64_t line_ms, phase_ms;
@@ -28,7 +29,7 @@ struct ebb_cli {
 };
 
 /* cancelled: set when the run is to stop; borrowed. */
-void ebb_cli_init(struct ebb_cli *cli, const atomic_bool *cancelled);
+void ebb_cli_init(struct ebb_cli *cli, atomic_bool *cancelled);
 void ebb_cli_fini(struct ebb_cli *cli);
 
 /* Open configuration and, unless without_store, state; then connect with --map and recorded maps (NULL none). Errors of

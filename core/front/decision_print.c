@@ -28,6 +28,30 @@ static enum ebb_print_colour colour_of(const char *word)
     return !strcmp(word, "unknown") || !strcmp(word, "defer") ? EBB_PRINT_YELLOW : EBB_PRINT_RED;
 }
 
+void ebb_decision_print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
+{
+    static const char *const LOUD[][2] = {
+        {"run", "RUN"}, {"skip", "SKIP"}, {"defer", "DEFER"}, {"refused", "REFUSED"}, {"error", "ERROR"}};
+    const char *verdict = ebb_value_text_of(record, "verdict"), *why = ebb_value_text_of(record, "why");
+    const char *action = ebb_value_text_of(ebb_value_get(record, "action"), "type");
+
+    for (size_t i = 0; verdict && i < sizeof LOUD / sizeof LOUD[0]; i++)
+        if (!strcmp(verdict, LOUD[i][0]))
+            ebb_print_word(cli, colour_of(verdict), LOUD[i][1]);
+    if (ebb_value_text_of(record, "until")) {
+        ebb_buf_puts(&cli->out, " until ");
+        ebb_print_text(&cli->out, ebb_value_text_of(record, "until"));
+    }
+    if (action) {
+        ebb_buf_putc(&cli->out, ' ');
+        ebb_print_text(&cli->out, action);
+    }
+    if (why) {
+        ebb_buf_puts(&cli->out, "  ");
+        ebb_print_text(&cli->out, why);
+    }
+}
+
 static void print_result(struct ebb_cli *cli, const struct ebb_value *row)
 {
     const char *result = ebb_value_text_of(row, "r");
@@ -36,8 +60,7 @@ static void print_result(struct ebb_cli *cli, const struct ebb_value *row)
     ebb_print_word(cli, !strcmp(result, "false") ? EBB_PRINT_YELLOW : colour_of(result), result);
 }
 
-/* "many_snapshots    false   37 >= 500" */
-static void print_check(struct ebb_cli *cli, const struct ebb_value *row)
+void ebb_decision_print_check(struct ebb_cli *cli, const struct ebb_value *row)
 {
     struct ebb_buf *out = &cli->out;
     size_t start = out->len;
@@ -158,6 +181,6 @@ void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record)
     for (size_t i = 0; i < sizeof AFTER / sizeof AFTER[0]; i++)
         print_member(out, record, AFTER[i]);
     print_action(out, ebb_value_get(record, "action"));
-    print_rows(cli, record, "checks", print_check);
+    print_rows(cli, record, "checks", ebb_decision_print_check);
     print_rows(cli, record, "guards", print_guard);
 }

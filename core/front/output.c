@@ -37,7 +37,9 @@ int ebb_cli_flush(struct ebb_cli *cli, struct ebb_err *err)
 
 int ebb_cli_emit(struct ebb_cli *cli, struct ebb_err *err)
 {
-    return cli->out.len < EMIT_BYTES && !cli->out.bad ? 0 : ebb_cli_flush(cli, err);
+    if (cli->keeps_out || (cli->out.len < EMIT_BYTES && !cli->out.bad))
+        return 0;
+    return ebb_cli_flush(cli, err);
 }
 
 void ebb_cli_error_json(struct ebb_jsonw *w, const struct ebb_err *err)

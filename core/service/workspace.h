@@ -37,6 +37,10 @@ const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws);
 /* Take policies from this folder instead of the configured one (copied). */
 int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err);
 
+/* Know a catalog besides the configured ones, from "[NAME=]TYPE:PATH" (type directory or sqlite; NAME is "lake" when it
+ * is not given); before ebb_workspace_connect. EBB_EUSAGE. */
+int ebb_workspace_add_catalog(struct ebb_workspace *ws, const char *spec, struct ebb_err *err);
+
 /* The "map" list of a plan's options or a run's record (JSON text, either the options object itself or an object that
  * has it as "options"). Added to out. */
 int ebb_workspace_recorded_maps(struct ebb_str json, struct ebb_strs *out, struct ebb_err *err);
