@@ -37,7 +37,8 @@ static int run(struct ebb_cli *cli, int argc, char **argv, struct ebb_err *err)
         return ebb_help_print(&cli->out, cli->args.name, err);
     if (ebb_args_has(&cli->args, "version"))
         return print_version(cli);
-    return cli->args.command->run(cli, err);
+    rc = ebb_lua_check(ebb_lua_version(), err);
+    return rc ? rc : cli->args.command->run(cli, err);
 }
 
 int main(int argc, char **argv)

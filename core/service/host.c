@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "engine/lua_version.h"
 #include "service/pass.h"
 #include "service/recorded.h"
 #include "table/result_json.h"
@@ -156,7 +157,9 @@ int ebb_host_open(const struct ebb_host_options *options, struct ebb_host **out,
     memset(&why, 0, sizeof why);
     if (!h)
         return tell(ebb_err_nomem(&why), &why, err);
-    rc = fill(h, options, &why);
+    rc = ebb_lua_check(ebb_lua_version(), &why);
+    if (!rc)
+        rc = fill(h, options, &why);
     if (!rc) /* what is wrong in the configuration shows now, not at the first call */
         rc = enter(h, NULL, NULL, &ws, &why);
     ebb_workspace_close(ws);

@@ -5,9 +5,11 @@
 #include "engine_help.h"
 
 #include <dirent.h>
+#include <locale.h>
 #include <time.h>
 
 #include "engine/header_priv.h"
+#include "engine/lua_version.h"
 
 #define CPU_LIMIT_MS 2000
 
@@ -333,12 +335,101 @@ static void test_source(void **state)
     ebb_diagnostics_fini(&diags);
 }
 
+/* The release that is linked is known, and those with faults within reach are refused. */
+static void test_release(void **state)
+{
+    static const char *const BAD[] = {"5.4.0", "5.4.1", "5.4.2", "5.4.3"}, *const GOOD[] = {"5.4.4", "5.4.6", "5.4.8"};
+    struct ebb_err err;
+
+    (void)state;
+    assert_int_equal(strncmp(ebb_lua_version(), "5.4.", 4), 0);
+    assert_non_null(strstr(lua_ident, ebb_lua_version()));
+    assert_int_equal(ebb_lua_check(ebb_lua_version(), &err), 0);
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        assert_int_equal(ebb_lua_check(BAD[i], &err), -EBB_EUNSUPPORTED);
+        assert_non_null(strstr(err.message, BAD[i]));
+    }
+    for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++)
+        assert_int_equal(ebb_lua_check(GOOD[i], NULL), 0);
+}
+
+#define STRONGLY "local n = 0 for i = 1, 500 do x[\"k\" .. i % 13] = i x[\"k\" .. (i * 5 + 2) % 13] = nil end "
+
+/* Keys that come and go in a table: where it grows must not depend on chance. */
+static void test_chance(void **state)
+{
+    struct ebb_policy *policy = help_policy("", "local x = {} " STRONGLY STRONGLY SKIP);
+    struct ebb_value *facts = help_facts("clicks.json");
+    struct ebb_decide_input input = {.facts = facts, .now_ms = HELP_NOW, .bound = true};
+    struct ebb_err err;
+    char first[4096] = "";
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct ebb_decision *d = NULL;
+
+        assert_int_equal(ebb_decide(policy, &input, &d, &err), 0);
+        if (!first[0])
+            snprintf(first, sizeof first, "%s", ebb_decision_get_record(d));
+        assert_string_equal(first, ebb_decision_get_record(d));
+        ebb_decision_free(d);
+    }
+    ebb_policy_free(policy);
+    ebb_value_free(facts);
+}
+
+/* Of several mistakes the same one is told each time. */
+static void test_first_mistake(void **state)
+{
+    static const char BODY[] =
+        "return run(all {}, action.rewrite_manifests {}, { zeta = 1, alpha = 2, override = 3, notes = 4 })";
+    struct ebb_err err;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(outcome(BODY, &err), EBB_EPOLICY_ERROR);
+        assert_non_null(strstr(err.message, "run.alpha: unknown"));
+        assert_int_equal(
+            outcome(
+                "return run(all {}, action.rewrite_data_files { partitions = { z = 0/0, b = print, m = 1/0, a = 1 } })",
+                &err),
+            EBB_EPOLICY_ERROR);
+        assert_non_null(strstr(err.message, "print"));
+        assert_int_equal(
+            outcome(
+                "return run(all {}, action.rewrite_data_files { partitions = { z = 0/0, b = check, m = 1/0, a = 1 } })",
+                &err),
+            EBB_EPOLICY_ERROR);
+        assert_non_null(strstr(err.message, "\"b\""));
+    }
+}
+
+/* A host with another locale: numbers and the order of texts are those of "C". */
+static void test_locale(void **state)
+{
+    static const char *const NAMES[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    struct ebb_err err;
+    bool has_one = false;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES && !has_one; i++)
+        has_one = setlocale(LC_ALL, NAMES[i]) != NULL;
+    assert_int_equal(outcome("local x = 1.5 assert(x .. \"\" == \"1.5\") assert(\"B\" < \"a\") "
+                             "assert(tostring(2.25) == \"2.25\" and tonumber(\"2.25\") == 2.25)" SKIP,
+                             &err),
+                     0);
+    setlocale(LC_ALL, "C");
+    if (!has_one)
+        skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus), cmocka_unit_test(test_names),    cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_sticky), cmocka_unit_test(test_boundary), cmocka_unit_test(test_gas),
-        cmocka_unit_test(test_source), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_corpus),  cmocka_unit_test(test_names),    cmocka_unit_test(test_frozen),
+        cmocka_unit_test(test_sticky),  cmocka_unit_test(test_boundary), cmocka_unit_test(test_gas),
+        cmocka_unit_test(test_release), cmocka_unit_test(test_chance),   cmocka_unit_test(test_first_mistake),
+        cmocka_unit_test(test_locale),  cmocka_unit_test(test_source),   cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
