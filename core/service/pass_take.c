@@ -313,8 +313,7 @@ static int take(struct step *s, const struct ebb_schedule_input *in, struct ebb_
 static int judge(struct step *s, struct ebb_err *err)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(s->facts, "table"), "properties");
-    const char *policy = ebb_policy_get_name(s->p->policy), *uuid = s->table->metadata->uuid;
-    struct ebb_settings_site site;
+    const char *uuid = s->table->metadata->uuid;
     struct ebb_settings_site site;
     struct ebb_schedule_input in;
     int rc;
@@ -324,7 +323,7 @@ static int judge(struct step *s, struct ebb_err *err)
     ebb_binding_site(s->p->binding, &site);
     rc = ebb_settings_new_bound(s->p->policy, &site, properties, &s->settings, err);
     if (!rc)
-        rc = ebb_schedule_load(s->p->site->store, policy, uuid, &s->schedule, err);
+        rc = ebb_schedule_load_of(s->p->site->store, s->p->policy, uuid, &s->schedule, err);
     if (rc)
         return rc;
     s->before = s->schedule;

@@ -17,10 +17,14 @@ static int make_key(const char *policy, const char *uuid, struct ebb_buf *out, s
 
 static void fill(const struct ebb_value *v, struct ebb_schedule *out)
 {
-    const struct ebb_value *fired = ebb_value_get(v, "fired");
+    const struct ebb_value *fired = ebb_value_get(v, "fired"), *keys = ebb_value_get(v, "keys");
 
     out->active_since_ms = ebb_value_int_of(v, "active_since", 0);
     out->deferred_until_ms = ebb_value_int_of(v, "deferred_until", 0);
+    out->deferred_deadline_ms = ebb_value_int_of(v, "deferred_deadline", 0);
+    out->dropped = ebb_value_int_of(v, "dropped", 0);
+    for (size_t i = 0; i < ebb_value_get_count(keys) && i < EBB_POLICY_TRIGGERS_MAX; i++)
+        out->keys[i] = (uint64_t)ebb_value_get_int(ebb_value_get_at(keys, i), 0);
     for (size_t i = 0; i < ebb_value_get_count(fired) && i < EBB_POLICY_TRIGGERS_MAX; i++)
         out->fired_ms[i] = ebb_value_get_int(ebb_value_get_at(fired, i), 0);
 }
@@ -48,6 +52,17 @@ int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *u
     return rc;
 }
 
+int ebb_schedule_load_of(struct ebb_store *store, const struct ebb_policy *policy, const char *uuid,
+                         struct ebb_schedule *out, struct ebb_err *err)
+{
+    const char *was = ebb_policy_get_was(policy);
+    int rc = ebb_schedule_load(store, ebb_policy_get_name(policy), uuid, out, err);
+
+    if (rc || out->active_since_ms || !was)
+        return rc;
+    return ebb_schedule_load(store, was, uuid, out, err);
+}
+
 static void write(const struct ebb_schedule *s, struct ebb_buf *out)
 {
     struct ebb_jsonw w;
@@ -56,10 +71,17 @@ static void write(const struct ebb_schedule *s, struct ebb_buf *out)
     ebb_jsonw_begin(&w, '{');
     ebb_jsonw_kint(&w, "active_since", s->active_since_ms);
     ebb_jsonw_kint(&w, "deferred_until", s->deferred_until_ms);
+    ebb_jsonw_kint(&w, "deferred_deadline", s->deferred_deadline_ms);
+    ebb_jsonw_kint(&w, "dropped", s->dropped);
     ebb_jsonw_key(&w, "fired");
     ebb_jsonw_begin(&w, '[');
     for (size_t i = 0; i < EBB_POLICY_TRIGGERS_MAX; i++)
         ebb_jsonw_int(&w, s->fired_ms[i]);
+    ebb_jsonw_end(&w, ']');
+    ebb_jsonw_key(&w, "keys");
+    ebb_jsonw_begin(&w, '[');
+    for (size_t i = 0; i < EBB_POLICY_TRIGGERS_MAX; i++)
+        ebb_jsonw_int(&w, (int64_t)s->keys[i]);
     ebb_jsonw_end(&w, ']');
     ebb_jsonw_end(&w, '}');
 }

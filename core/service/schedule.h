@@ -12,11 +12,17 @@
 struct ebb_schedule {
     int64_t active_since_ms;                   /* first pass that saw the policy on the table; 0 never */
     int64_t deferred_until_ms;                 /* 0 none */
+    int64_t deferred_deadline_ms;              /* held back by a guard: not later than this; 0 no bound */
+    int64_t dropped;                           /* occurrences that were dropped, so far */
     int64_t fired_ms[EBB_POLICY_TRIGGERS_MAX]; /* nominal time of the last fire of each trigger */
+    uint64_t keys[EBB_POLICY_TRIGGERS_MAX];    /* what the trigger was when it fired; 0: not known yet */
 };
 /* Load (all zero when there is none) and save. Store errors. */
 int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *uuid, struct ebb_schedule *out,
                       struct ebb_err *err);
+/* The same for a policy that may have had another name (`was`): what that one left is taken over. */
+int ebb_schedule_load_of(struct ebb_store *store, const struct ebb_policy *policy, const char *uuid,
+                         struct ebb_schedule *out, struct ebb_err *err);
 int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *uuid,
                       const struct ebb_schedule *schedule, struct ebb_err *err);
 
@@ -39,7 +45,9 @@ struct ebb_schedule_input {
     int64_t now_ms;
 };
 /* Judge all triggers; the first that is due counts, in their order, a pending defer before them. A schedule that was
- * never used becomes active now: nothing from before is caught up. schedule->fired_ms of dropped occurrences is moved
+ * never used becomes active now: nothing from before is caught up, nor for a trigger that was changed or is new (what a
+ * trigger is counts, not where it stands). A pending defer stands for the time triggers that are due with it, but for
+ * catch_up = "all". schedule->fired_ms of dropped occurrences is moved
  * on; that of the due one is not: call ebb_schedule_take. What a clock that stepped back has fired already is not fired
  * again. EBB_EPOLICY_…: a `where` went wrong. */
 int ebb_schedule_due(const struct ebb_schedule_input *input, struct ebb_schedule *schedule, struct ebb_due *out,

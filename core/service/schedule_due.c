@@ -22,6 +22,49 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* ---- triggers that changed ---- */
+
+/* What a trigger is: options that only matter when it fires are left out. Never 0. */
+static uint64_t key_of(const struct ebb_trigger *t)
+{
+    struct ebb_buf text;
+    uint64_t hash;
+
+    ebb_buf_init(&text, 65536);
+    ebb_buf_printf(&text, "%d %s %s %lld %d %lld %d", (int)t->kind, t->text, t->tz, (long long)t->step_ms,
+                   (int)t->anchor, (long long)t->n, (int)t->since);
+    hash = XXH3_64bits(text.data ? text.data : "", text.len);
+    ebb_buf_fini(&text);
+    return hash ? hash : 1;
+}
+
+/* Where a trigger stood when the schedule was last looked at; SIZE_MAX: it is new. */
+static size_t place_before(const struct ebb_schedule *schedule, uint64_t key, size_t index)
+{
+    if (!schedule->keys[index] || schedule->keys[index] == key)
+        return index;
+    for (size_t i = 0; i < EBB_POLICY_TRIGGERS_MAX; i++)
+        if (schedule->keys[i] == key)
+            return i;
+    return SIZE_MAX;
+}
+
+void ebb__schedule_align(const struct ebb_schedule_input *in, struct ebb_schedule *schedule)
+{
+    struct ebb_schedule before = *schedule;
+    size_t count = ebb_settings_get_trigger_count(in->settings);
+
+    memset(schedule->keys, 0, sizeof schedule->keys);
+    memset(schedule->fired_ms, 0, sizeof schedule->fired_ms);
+    for (size_t i = 0; i < count && i < EBB_POLICY_TRIGGERS_MAX; i++) {
+        uint64_t key = key_of(ebb_settings_get_trigger(in->settings, i));
+        size_t place = place_before(&before, key, i);
+
+        schedule->keys[i] = key;
+        schedule->fired_ms[i] = place == SIZE_MAX ? in->now_ms : before.fired_ms[place];
+    }
+}
+
 /* ---- history in the facts ---- */
 
 int64_t ebb__schedule_last_run(const struct ebb_value *facts, bool success, const char *key)
@@ -143,6 +186,7 @@ static void judge_calendar(const struct judging *j, const struct ebb_trigger *t,
         return;
     if (is_too_late(j, t, latest + spread)) {
         j->schedule->fired_ms[index] = latest;
+        j->schedule->dropped++;
         out->is_dropped = true;
         return;
     }
@@ -163,6 +207,7 @@ static void judge_since_run(const struct judging *j, const struct ebb_trigger *t
         return;
     if (is_too_late(j, t, latest)) {
         j->schedule->fired_ms[index] = latest;
+        j->schedule->dropped++;
         out->is_dropped = true;
         return;
     }
@@ -230,6 +275,36 @@ static int judge_trigger(const struct judging *j, size_t index, struct ebb_due *
     return 0;
 }
 
+/* A pending defer that is due stands for the time triggers that are due with it: one instant, one decision. */
+static void absorb(const struct judging *j, struct ebb_due *out)
+{
+    for (size_t i = 0; i < ebb_settings_get_trigger_count(j->in->settings); i++) {
+        const struct ebb_trigger *t = ebb_settings_get_trigger(j->in->settings, i);
+        struct ebb_due due;
+
+        if (t->kind > EBB_TRIGGER_EVERY || t->catch_up == EBB_CATCH_UP_ALL)
+            continue;
+        memset(&due, 0, sizeof due);
+        if (t->calendar)
+            judge_calendar(j, t, i, &due);
+        else
+            judge_since_run(j, t, i, &due);
+        if (!due.is_due)
+            continue;
+        j->schedule->fired_ms[i] = due.scheduled_for_ms;
+        out->missed += due.missed + 1;
+    }
+}
+
+static void make_deferred(const struct judging *j, struct ebb_due *out)
+{
+    out->is_due = true;
+    out->kind = "deferred";
+    out->trigger = SIZE_MAX;
+    out->scheduled_for_ms = j->schedule->deferred_until_ms;
+    absorb(j, out);
+}
+
 int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *schedule, struct ebb_due *out,
                      struct ebb_err *err)
 {
@@ -240,11 +315,9 @@ int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *s
     memset(out, 0, sizeof *out);
     if (!schedule->active_since_ms || schedule->active_since_ms > in->now_ms)
         schedule->active_since_ms = in->now_ms;
+    ebb__schedule_align(in, schedule);
     if (schedule->deferred_until_ms && schedule->deferred_until_ms <= in->now_ms) {
-        out->is_due = true;
-        out->kind = "deferred";
-        out->trigger = SIZE_MAX;
-        out->scheduled_for_ms = schedule->deferred_until_ms;
+        make_deferred(&j, out);
         return 0;
     }
     for (size_t i = 0; !rc && !out->is_due && i < ebb_settings_get_trigger_count(in->settings); i++) {
@@ -281,12 +354,23 @@ int64_t ebb__schedule_deadline(const struct ebb_schedule_input *in, size_t index
 bool ebb_schedule_defer(const struct ebb_schedule_input *in, const struct ebb_due *due, int64_t until_ms, bool by_guard,
                         struct ebb_schedule *schedule)
 {
-    int64_t until = until_ms ? until_ms : in->now_ms;
+    int64_t until = until_ms ? until_ms : in->now_ms, deadline = INT64_MAX;
 
-    if (by_guard && due->trigger != SIZE_MAX && until > ebb__schedule_deadline(in, due->trigger, due->scheduled_for_ms))
+    if (by_guard && due->trigger != SIZE_MAX)
+        deadline = ebb__schedule_deadline(in, due->trigger, due->scheduled_for_ms);
+    else if (by_guard && schedule->deferred_deadline_ms)
+        deadline = schedule->deferred_deadline_ms;
+    if (until > deadline) {
+        schedule->dropped++;
         return false;
-    if (!schedule->deferred_until_ms || until < schedule->deferred_until_ms)
+    }
+    if (!schedule->deferred_until_ms || until < schedule->deferred_until_ms) {
         schedule->deferred_until_ms = until;
+        schedule->deferred_deadline_ms = deadline < INT64_MAX ? deadline : 0;
+    } else if (until == schedule->deferred_until_ms && schedule->deferred_deadline_ms &&
+               deadline > schedule->deferred_deadline_ms) {
+        schedule->deferred_deadline_ms = deadline < INT64_MAX ? deadline : 0;
+    }
     return true;
 }
 

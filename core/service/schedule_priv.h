@@ -31,6 +31,8 @@ int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int6
 /* The last instant at which an occurrence of a trigger that is held back may still begin; INT64_MAX: any. */
 int64_t ebb__schedule_deadline(const struct ebb_schedule_input *in, size_t index, int64_t nominal_ms);
 
+/* Give each trigger the state that it had, wherever it stood; one that is new begins now. */
+void ebb__schedule_align(const struct ebb_schedule_input *in, struct ebb_schedule *schedule);
 /* Sums that stop at the ends. */
 int64_t ebb__schedule_add(int64_t at_ms, int64_t by_ms);
 

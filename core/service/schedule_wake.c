@@ -103,9 +103,11 @@ static int wake_trigger(struct waking *w, size_t index, struct ebb_err *err)
 int ebb_schedule_wake(const struct ebb_schedule_input *in, const struct ebb_schedule *schedule, int64_t *out,
                       struct ebb_err *err)
 {
-    struct waking w = {in, schedule, INT64_MAX};
+    struct ebb_schedule aligned = *schedule;
+    struct waking w = {in, &aligned, INT64_MAX};
     int rc = 0;
 
+    ebb__schedule_align(in, &aligned);
     note(&w, schedule->deferred_until_ms);
     for (size_t i = 0; !rc && i < ebb_settings_get_trigger_count(in->settings); i++)
         rc = wake_trigger(&w, i, err);
