@@ -37,17 +37,12 @@ static const struct ebb__rule MANIFESTS[] = {
 };
 #define N(rules) (sizeof(rules) / sizeof *(rules))
 
-struct constructor {
-    const char *type;
-    const char *name;
-    const struct ebb__rule *rules;
-    size_t count;
-};
-static const struct constructor CONSTRUCTORS[] = {
-    {"remove_orphan_files", "action.remove_orphan_files", ORPHANS, N(ORPHANS)},
-    {"expire_snapshots", "action.expire_snapshots", EXPIRE, N(EXPIRE)},
-    {"rewrite_data_files", "action.rewrite_data_files", REWRITE, N(REWRITE)},
-    {"rewrite_manifests", "action.rewrite_manifests", MANIFESTS, N(MANIFESTS)},
+const struct ebb__rule_set EBB__ACTION_RULES[] = {
+    {"action.remove_orphan_files", ORPHANS, N(ORPHANS)},
+    {"action.expire_snapshots", EXPIRE, N(EXPIRE)},
+    {"action.rewrite_data_files", REWRITE, N(REWRITE)},
+    {"action.rewrite_manifests", MANIFESTS, N(MANIFESTS)},
+    {NULL, NULL, 0},
 };
 
 const struct ebb_value *ebb__action_test(lua_State *L, int index)
@@ -75,10 +70,10 @@ static int action_newindex(lua_State *L)
 static const luaL_Reg ACTION_METHODS[] = {{"__index", action_index}, {"__newindex", action_newindex}, {NULL, NULL}};
 
 /* Copy and check the arguments; never throws. */
-static int take(lua_State *L, const struct constructor *c, struct ebb_value **out, struct ebb_err *err)
+static int take(lua_State *L, const struct ebb__rule_set *c, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb__value_rules rules = {ebb_value_limits_script(), c->name, ebb__view_copy, NULL};
-    struct ebb__checker checker = {.file = c->name, .code = "policy.schema", .error = EBB_EPOLICY_RESULT};
+    struct ebb__value_rules rules = {ebb_value_limits_script(), c->path, ebb__view_copy, NULL};
+    struct ebb__checker checker = {.file = c->path, .code = "policy.schema", .error = EBB_EPOLICY_RESULT};
     int rc = ebb__value_of_lua(L, 1, &rules, out, err);
 
     if (rc)
@@ -88,11 +83,11 @@ static int take(lua_State *L, const struct constructor *c, struct ebb_value **ou
         *err = checker.first;
         return -(int)EBB_EPOLICY_RESULT;
     }
-    ebb_value_put_str(*out, "type", c->type);
-    return ebb_value_check(*out, c->name, err);
+    ebb_value_put_str(*out, "type", strchr(c->path, '.') + 1);
+    return ebb_value_check(*out, c->path, err);
 }
 
-static int construct(lua_State *L, const struct constructor *c)
+static int construct(lua_State *L, const struct ebb__rule_set *c)
 {
     struct ebb__sandbox *sb = ebb__sandbox_of(L);
     struct ebb_value **slot = &sb->actions[sb->action_count];
@@ -101,9 +96,9 @@ static int construct(lua_State *L, const struct constructor *c)
     int rc;
 
     if (lua_type(L, 1) != LUA_TTABLE)
-        return luaL_error(L, "%s: write %s { … }", c->name, c->name);
+        return luaL_error(L, "%s: write %s { … }", c->path, c->path);
     if (sb->action_count == EBB__ACTIONS_MAX)
-        return luaL_error(L, "%s: more than %d actions in one evaluation", c->name, EBB__ACTIONS_MAX);
+        return luaL_error(L, "%s: more than %d actions in one evaluation", c->path, EBB__ACTIONS_MAX);
     EBB_MAY_LJMP(ebb__charge(L, 500));
     lua_settop(L, 1);
     rc = take(L, c, slot, &err);
@@ -121,22 +116,22 @@ static int construct(lua_State *L, const struct constructor *c)
 
 static int l_remove_orphan_files(lua_State *L)
 {
-    return construct(L, &CONSTRUCTORS[0]);
+    return construct(L, &EBB__ACTION_RULES[0]);
 }
 
 static int l_expire_snapshots(lua_State *L)
 {
-    return construct(L, &CONSTRUCTORS[1]);
+    return construct(L, &EBB__ACTION_RULES[1]);
 }
 
 static int l_rewrite_data_files(lua_State *L)
 {
-    return construct(L, &CONSTRUCTORS[2]);
+    return construct(L, &EBB__ACTION_RULES[2]);
 }
 
 static int l_rewrite_manifests(lua_State *L)
 {
-    return construct(L, &CONSTRUCTORS[3]);
+    return construct(L, &EBB__ACTION_RULES[3]);
 }
 
 static const luaL_Reg FUNCTIONS[] = {

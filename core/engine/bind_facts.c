@@ -68,7 +68,7 @@ static const struct ebb__shape STATS_SHAPE = SHAPE("t.stats", STATS, false);
 static const struct ebb__field PARTITION[] = {
     PLAIN("key"),          PLAIN("spec_id"),        PLAIN("files"),    PLAIN("bytes"),    PLAIN("records"),
     PLAIN("delete_files"), PLAIN("delete_records"), PLAIN("avg_file"), PLAIN("max_file"), PLAIN("last_write")};
-static const struct ebb__shape PARTITION_SHAPE = SHAPE("partition", PARTITION, false);
+const struct ebb__shape ebb__shape_partition = SHAPE("partition", PARTITION, false);
 
 static const struct ebb__field TABLE[] = {
     PLAIN("catalog"),
@@ -88,7 +88,7 @@ static const struct ebb__field TABLE[] = {
     METHOD("partitions", l_partitions),
     PLAIN("location_overlaps"),
 };
-static const struct ebb__shape TABLE_SHAPE = SHAPE("t", TABLE, false);
+const struct ebb__shape ebb__shape_table = SHAPE("t", TABLE, false);
 
 static const struct ebb__field EVENT[] = {PLAIN("id"), PLAIN("type"), PLAIN("at"), PLAIN("source")};
 const struct ebb__shape ebb__shape_event = SHAPE("event", EVENT, true);
@@ -98,7 +98,7 @@ const struct ebb__shape ebb__shape_events = SHAPE("ctx.events", EVENTS, false);
 
 static const struct ebb__field TRIGGER[] = {PLAIN("kind"), PLAIN("scheduled_for"), PLAIN("missed"),
                                             MAP("events", &ebb__shape_event, false)};
-static const struct ebb__shape TRIGGER_SHAPE = SHAPE("ctx.trigger", TRIGGER, false);
+const struct ebb__shape ebb__shape_trigger = SHAPE("ctx.trigger", TRIGGER, false);
 
 static int read_root(lua_State *L, const char *name)
 {
@@ -121,14 +121,14 @@ EBB_LJMP void ebb__facts_push(lua_State *L)
     struct ebb__field *f = e->ctx_fields;
 
     f[0] = (struct ebb__field)MOVING("now", EBB__SPECIAL_NOW);
-    f[1] = (struct ebb__field)MAP("trigger", &TRIGGER_SHAPE, true);
+    f[1] = (struct ebb__field)MAP("trigger", &ebb__shape_trigger, true);
     f[2] = (struct ebb__field)MAP("params", &e->policy->params_shape, true);
     f[3] = (struct ebb__field)MAP("events", &ebb__shape_events, true);
     f[4] = (struct ebb__field)MAP("runs", &ebb__shape_runs, true);
     f[5] = (struct ebb__field)MAP("fleet", NULL, true);
     e->changes = (struct ebb__changes){.holds_until_ms = INT64_MAX};
     e->ctx_shape = (struct ebb__shape){"ctx", f, 6, false};
-    ebb__view_push_map(L, e->table, &TABLE_SHAPE, read_root(L, "t"));
+    ebb__view_push_map(L, e->table, &ebb__shape_table, read_root(L, "t"));
     ebb__view_push_map(L, e->ctx, &e->ctx_shape, read_root(L, "ctx"));
 }
 
@@ -285,7 +285,7 @@ static int l_partitions(lua_State *L)
     if (!all)
         return 0;
     EBB_MAY_LJMP(ebb__charge(L, 8 * n + 10));
-    s = ebb__slice_push(L, n, &PARTITION_SHAPE, node);
+    s = ebb__slice_push(L, n, &ebb__shape_partition, node);
     for (size_t i = 0; i < n; i++) {
         const struct ebb_value *p = ebb_value_get_at(all, i);
 

@@ -92,6 +92,7 @@ int ebb__events_make(const struct ebb_decide_input *input, bool own, struct ebb_
 
 /* Facts (bind_facts.c): push t and ctx. */
 EBB_LJMP void ebb__facts_push(lua_State *L);
+extern const struct ebb__shape ebb__shape_table, ebb__shape_partition, ebb__shape_trigger;
 extern const struct ebb__shape ebb__shape_event, ebb__shape_run, ebb__shape_events, ebb__shape_runs;
 /* An instant from the value at index: "last_run", "last_success", an instant, or a duration back from now: *moves then
  * gets it, else -1. */

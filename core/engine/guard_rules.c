@@ -44,6 +44,16 @@ static const struct ebb__rule BACKOFF[] = {
 };
 #define N(rules) (sizeof(rules) / sizeof *(rules))
 
+const struct ebb__rule_set EBB__GUARD_RULES[] = {
+    {"policy.guard", GUARD, N(GUARD)},
+    {"policy.guard.quiet[]", QUIET, N(QUIET)},
+    {"policy.guard.deletes", LIMITS, N(LIMITS)},
+    {"policy.guard.rewrites", LIMITS, N(LIMITS) - 1},
+    {"policy.guard.fleet", FLEET, N(FLEET)},
+    {"policy.guard.backoff", BACKOFF, N(BACKOFF)},
+    {NULL, NULL, 0},
+};
+
 static int day_of(const char *name)
 {
     static const char NAMES[] = "SunMonTueWedThuFriSat";

@@ -193,6 +193,11 @@ static const struct ebb__rule RULES[] = {
     {"doc", EBB__TYPE_TEXT, false, NULL, NULL, 0, 0},
 };
 
+const struct ebb__rule_set EBB__PARAM_RULES[] = {
+    {"policy.params.*", RULES, sizeof RULES / sizeof *RULES},
+    {NULL, NULL, 0},
+};
+
 /* The values of a definition must be of its type, and the default within the bounds. */
 static void check_values(struct ebb__checker *c, const char *path, const struct ebb_value *definition)
 {

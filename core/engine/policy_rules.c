@@ -30,6 +30,13 @@ static const struct ebb__rule WHERE[] = {
 
 #define COUNT(rules) (sizeof(rules) / sizeof *(rules))
 
+const struct ebb__rule_set EBB__POLICY_RULES[] = {
+    {"policy", POLICY, COUNT(POLICY)},
+    {"policy.target", TARGET, COUNT(TARGET)},
+    {"policy.target.where", WHERE, COUNT(WHERE)},
+    {NULL, NULL, 0},
+};
+
 static bool is_policy_name(const char *name)
 {
     size_t n = strlen(name);

@@ -35,6 +35,16 @@ struct ebb__rule {
     double min, max;     /* numbers and counts; both 0: no bound */
 };
 
+/* The rules of one table of keys, as the API names it ("policy.guard.quiet[]"). */
+struct ebb__rule_set {
+    const char *path;
+    const struct ebb__rule *rules;
+    size_t count;
+};
+/* All of them, ended by path NULL: of policy and target, of parameters, of guards, of triggers, of actions. */
+extern const struct ebb__rule_set EBB__POLICY_RULES[], EBB__PARAM_RULES[], EBB__GUARD_RULES[], EBB__TRIGGER_RULES[],
+    EBB__ACTION_RULES[];
+
 struct ebb__checker {
     const char *file;
     const struct ebb__places *places; /* or NULL */

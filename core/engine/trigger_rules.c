@@ -55,16 +55,13 @@ static const struct ebb__rule EVENT[] = {
 };
 
 #define N(rules) (sizeof(rules) / sizeof *(rules))
-static const struct {
-    const char *kind;
-    const struct ebb__rule *rules;
-    size_t count;
-} KINDS[] = {
+const struct ebb__rule_set EBB__TRIGGER_RULES[] = {
     {"time.calendar", CALENDAR, N(CALENDAR)},
     {"time.cron", CALENDAR, N(CALENDAR)},
     {"time.every", EVERY, N(EVERY)},
     {"on.count", COUNT, N(COUNT)},
     {"on.event", EVENT, N(EVENT)},
+    {NULL, NULL, 0},
 };
 
 static bool is_event_type(const char *type)
@@ -151,10 +148,10 @@ static void check_one(struct ebb__checker *c, const char *path, const struct ebb
     const char *kind = ebb_value_text_of(made, EBB__MADE_KIND);
     const struct ebb_value *args = ebb_value_get(made, "args");
 
-    for (size_t i = 0; kind && i < N(KINDS); i++) {
-        if (strcmp(KINDS[i].kind, kind))
+    for (size_t i = 0; kind && EBB__TRIGGER_RULES[i].path; i++) {
+        if (strcmp(EBB__TRIGGER_RULES[i].path, kind))
             continue;
-        ebb__schema_check(c, path, 0, args, KINDS[i].rules, KINDS[i].count);
+        ebb__schema_check(c, path, 0, args, EBB__TRIGGER_RULES[i].rules, EBB__TRIGGER_RULES[i].count);
         if (i < 2)
             check_calendar(c, path, kind, args);
         else if (i == 2)
