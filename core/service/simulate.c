@@ -33,6 +33,26 @@ int ebb_sleep_parse(const char *text, struct ebb_sleep *out, struct ebb_err *err
 
 /* ---- scenes ---- */
 
+static const char *text_in(const struct ebb_value *map, const char *key)
+{
+    const char *text = ebb_value_text_of(map, key);
+
+    return text ? text : "";
+}
+
+static int name_scene(struct ebb__scene *c, const struct ebb_value *facts, struct ebb_err *err)
+{
+    const struct ebb_value *t = ebb_value_get(facts, "table");
+    const char *ns = text_in(t, "namespace");
+    struct ebb_buf name;
+
+    ebb_buf_init(&name, 65536);
+    ebb_buf_printf(&name, "%s.%s%s%s", text_in(t, "catalog"), ns, ns[0] ? "." : "", text_in(t, "name"));
+    c->name = ebb_buf_take(&name);
+    ebb_buf_fini(&name);
+    return c->name ? 0 : ebb_err_nomem(err);
+}
+
 static void free_scene(struct ebb__scene *c)
 {
     if (!c)
@@ -40,6 +60,7 @@ static void free_scene(struct ebb__scene *c)
     ebb_arrivals_free(c->arrivals);
     ebb_session_free(c->session);
     free(c->label);
+    free(c->name);
     free(c);
 }
 
@@ -49,7 +70,7 @@ static void fill_binding(const struct ebb__simulation *s, const struct ebb__scen
 {
     memset(out, 0, sizeof *out);
     out->mode = EBB_MODE_ENFORCE;
-    out->allow_below_floor = ebb_config_allows_below_floor(ebb_workspace_config(s->ws), c->label);
+    out->allow_below_floor = ebb_config_allows_below_floor(ebb_workspace_config(s->ws), c->name);
     if (!binding)
         return;
     out->params = binding->params;
@@ -85,13 +106,6 @@ static int take_over(const struct ebb__simulation *s, const struct ebb__scene *c
     return rc;
 }
 
-static const char *text_in(const struct ebb_value *map, const char *key)
-{
-    const char *text = ebb_value_text_of(map, key);
-
-    return text ? text : "";
-}
-
 static bool is_taken(const struct ebb_policy *policy, const struct ebb_value *facts)
 {
     const struct ebb_value *t = ebb_value_get(facts, "table");
@@ -122,6 +136,8 @@ static int fill_scene(const struct ebb__simulation *s, struct ebb__scene *c, str
     struct ebb_value *facts = NULL;
     int rc = ebb_pass_facts(s->ws, c->label, s->only, &facts, err);
 
+    if (!rc)
+        rc = name_scene(c, facts, err);
     if (!rc)
         rc = ebb_session_new(&options, &c->session, err);
     if (!rc)

@@ -14,7 +14,8 @@ struct ebb__simulation;
 /* One table, with a session of its own: what runs do on it reaches all policies on it. */
 struct ebb__scene {
     struct ebb__simulation *simulation;
-    char *label;
+    char *label; /* as it was asked for */
+    char *name;  /* "catalog.namespace.name", of its facts */
     struct ebb_session *session;
     struct ebb_arrivals *arrivals;
     bool has_next;

@@ -28,7 +28,7 @@ void ebb__scene_tell(void *data, const struct ebb_session_decision *d)
 {
     struct ebb__scene *c = data;
     struct ebb__simulation *s = c->simulation;
-    struct ebb_simulation_line line = {.table = c->label, .decision = d};
+    struct ebb_simulation_line line = {.table = c->name, .decision = d};
 
     if (s->failed || !s->o->line)
         return;
@@ -43,7 +43,7 @@ static int tell_sums(const struct ebb__simulation *s, const struct ebb__scene *c
 
     for (size_t i = 0; !rc && (policy = ebb_session_policy_at(c->session, i)) != NULL; i++) {
         struct ebb_simulation_sum sum = {.policy = ebb_policy_get_name(policy),
-                                         .table = c->label,
+                                         .table = c->name,
                                          .knows_layout = c->knows_layout,
                                          .bad_ms = c->bad_ms,
                                          .commits = c->commits};
