@@ -47,8 +47,29 @@ static int64_t holds_until(const struct ebb__eval *e, const struct ebb__guards *
     return holds > e->input->now_ms ? holds : 0;
 }
 
+static void note_read(struct ebb__eval *e, const char *a, const char *b)
+{
+    int node = ebb__reads_at(&e->reads, EBB__READS_ROOT, EBB_STR("t"));
+
+    node = ebb__reads_at(&e->reads, node, ebb_str_of(a));
+    ebb__reads_mark(&e->reads, b ? ebb__reads_at(&e->reads, node, ebb_str_of(b)) : node);
+}
+
+/* Facts that the guards of a rewrite go by. */
+static void note_guards(struct ebb__eval *e)
+{
+    const struct ebb_guard *guard = ebb_settings_get_guard(e->settings);
+
+    if (!e->action || (!guard->rewrites_max_files && !guard->rewrites_max_bytes))
+        return;
+    if (ebb_value_get(e->action, "partitions"))
+        note_read(e, "partitions", NULL);
+    note_read(e, "stats", "data_files");
+    note_read(e, "stats", "bytes");
+}
+
 int ebb__answer_take(struct ebb_decision *d, const struct ebb_policy *policy, const struct ebb_decide_input *input,
-                     const struct ebb__eval *e, const struct ebb__guards *g, bool failed, struct ebb_err *err)
+                     struct ebb__eval *e, const struct ebb__guards *g, bool failed, struct ebb_err *err)
 {
     d->policy = policy;
     d->input = *input;
@@ -57,6 +78,7 @@ int ebb__answer_take(struct ebb_decision *d, const struct ebb_policy *policy, co
         return 0;
     d->holds_until_ms = failed ? 0 : holds_until(e, g);
     d->lacks = e->changes.lacks;
+    note_guards(e);
     d->reads = ebb__reads_keep(&e->reads);
     return d->reads ? 0 : ebb_err_nomem(err);
 }

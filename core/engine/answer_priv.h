@@ -11,7 +11,7 @@
 /* Fill these parts of the decision from an evaluation and its guards, which were applied; e NULL: the policy is not for
  * this table; failed: the policy went wrong. EBB_ENOMEM. */
 int ebb__answer_take(struct ebb_decision *d, const struct ebb_policy *policy, const struct ebb_decide_input *input,
-                     const struct ebb__eval *e, const struct ebb__guards *g, bool failed, struct ebb_err *err);
+                     struct ebb__eval *e, const struct ebb__guards *g, bool failed, struct ebb_err *err);
 /* Settings for an input that has none. */
 int ebb__settings_of(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_settings **out,
                      struct ebb_err *err);

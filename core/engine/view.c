@@ -121,7 +121,9 @@ static int index_name(lua_State *L, struct ebb__view *v, struct ebb_str key)
     if (field && field->lacks && !value)
         ebb__eval_of(L)->changes.lacks |= field->lacks;
     if (field && field->always && ebb_value_get_kind(value) != EBB_VALUE_LIST) {
-        ebb__reads_touch(reads_of(L), node);
+        if (!field->shape || field->shape->open || !field->shape->count ||
+            !field->shape->fields[0].method) /* calls say what they read */
+            ebb__reads_touch(reads_of(L), node);
         EBB_MAY_LJMP(
             ebb__view_push_map(L, ebb_value_get_kind(value) == EBB_VALUE_MAP ? value : NULL, field->shape, node));
     } else
