@@ -157,9 +157,8 @@ out:
     return rc;
 }
 
-/* Takes source. */
-static int load(const char *file, char *source, size_t n, struct ebb_policy **out, struct ebb_diagnostics *diags,
-                struct ebb_err *err)
+int ebb__policy_load(const char *file, char *source, size_t n, struct ebb__bundle *libs, struct ebb_policy **out,
+                     struct ebb_diagnostics *diags, struct ebb_err *err)
 {
     struct ebb_policy *policy = calloc(1, sizeof *policy);
     int rc;
@@ -168,12 +167,19 @@ static int load(const char *file, char *source, size_t n, struct ebb_policy **ou
     if (!policy || !source) {
         free(policy);
         free(source);
+        if (libs)
+            ebb__bundle_fini(libs);
         return ebb_err_nomem(err);
     }
     policy->source = source;
     policy->source_bytes = n;
     policy->file = strdup(file);
-    rc = policy->file ? ebb__bundle_init(&policy->bundle, file, err) : ebb_err_nomem(err);
+    rc = policy->file ? 0 : ebb_err_nomem(err);
+    if (libs) {
+        policy->bundle = *libs;
+        memset(libs, 0, sizeof *libs);
+    } else if (!rc)
+        rc = ebb__bundle_init(&policy->bundle, file, err);
     if (!rc)
         rc = load_source(policy, diags, err);
     if (rc)
@@ -195,7 +201,7 @@ int ebb_policy_load_text(const char *file, const char *source, size_t n, struct 
         memcpy(copy, source, n);
         copy[n] = '\0';
     }
-    return load(file, copy, n, out, diags, err);
+    return ebb__policy_load(file, copy, n, NULL, out, diags, err);
 }
 
 int ebb_policy_load(const char *file, struct ebb_policy **out, struct ebb_diagnostics *diags, struct ebb_err *err)
@@ -207,7 +213,7 @@ int ebb_policy_load(const char *file, struct ebb_policy **out, struct ebb_diagno
 
     *out = NULL;
     if (!rc)
-        return load(file, source, n, out, diags, err);
+        return ebb__policy_load(file, source, n, NULL, out, diags, err);
     ebb__diagnose_unread(diags, file, &local);
     if (err)
         *err = local;

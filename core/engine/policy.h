@@ -25,6 +25,10 @@ int ebb_policy_load(const char *file, struct ebb_policy **out, struct ebb_diagno
 /* The same for source in memory; file names it in messages, libraries of `use` are looked up beside it. */
 int ebb_policy_load_text(const char *file, const char *source, size_t n, struct ebb_policy **out,
                          struct ebb_diagnostics *diags, struct ebb_err *err);
+/* The sources that a policy consists of, as {file, source, libs: {name: source}}, and a policy from such: no file is
+ * read, the bundle is the same. Errors as of ebb_policy_load; EBB_ECORRUPT when that is no bundle. */
+int ebb_policy_sources(const struct ebb_policy *policy, struct ebb_value **out, struct ebb_err *err);
+int ebb_policy_load_sources(const struct ebb_value *sources, struct ebb_policy **out, struct ebb_err *err);
 void ebb_policy_free(struct ebb_policy *policy);
 
 /* The file it was loaded from, as given; its `name`. Borrowed. */

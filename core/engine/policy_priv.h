@@ -27,6 +27,9 @@ struct ebb_policy {
     struct ebb__movers movers; /* of the source */
 };
 
+/* Load from a source, which is taken, with these libraries, which are taken too; libs NULL: those beside the file. */
+int ebb__policy_load(const char *file, char *source, size_t n, struct ebb__bundle *libs, struct ebb_policy **out,
+                     struct ebb_diagnostics *diags, struct ebb_err *err);
 /* Check the raw data of the header phase (policy_rules.c). */
 void ebb__policy_check(struct ebb__checker *c, const struct ebb_value *raw);
 /* Parts of it. */
