@@ -98,7 +98,7 @@ static int find_active_since(struct ebb_workspace *ws, const struct ebb_policy *
     *out = 0;
     if (!store || !uuid || ebb_facts_is_fixture(table))
         return 0;
-    rc = ebb_schedule_load(store, ebb_policy_get_name(policy), uuid, &schedule, err);
+    rc = ebb_schedule_load_of(store, policy, uuid, &schedule, err);
     if (!rc)
         *out = schedule.active_since_ms;
     return rc;
