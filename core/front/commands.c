@@ -4,6 +4,7 @@
 const struct ebb_command *const EBB_COMMANDS[] = {
     &ebb_command_tables,
     &ebb_command_stats,
+    &ebb_command_capture,
     &ebb_command_plan,
     &ebb_command_show,
     &ebb_command_diff,

@@ -9,6 +9,7 @@
 
 extern const struct ebb_command ebb_command_tables;
 extern const struct ebb_command ebb_command_stats;
+extern const struct ebb_command ebb_command_capture;
 extern const struct ebb_command ebb_command_plan;
 extern const struct ebb_command ebb_command_show;
 extern const struct ebb_command ebb_command_diff;

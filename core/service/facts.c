@@ -9,7 +9,7 @@
 #define FACT_NODES 3000000
 #define FACT_SUMMARY_ENTRIES 300000 /* of all snapshots together */
 
-struct ebb_value_limits ebb__facts_limits(void)
+struct ebb_value_limits ebb_facts_limits(void)
 {
     struct ebb_value_limits limits = ebb_value_limits_wide();
 
@@ -151,33 +151,25 @@ static void put_deletes(struct ebb_value *stats, const struct ebb_snapshot *s)
         ebb_value_put_int(stats, "delete_records", sum);
 }
 
-struct last_plan {
-    struct ebb_value *stats;
-    int64_t now_ms;
-};
-
 static int on_last_plan(void *data, const struct ebb_record *record, struct ebb_err *err)
 {
-    struct last_plan *last = data;
     struct ebb_value *plan = NULL, *orphans;
 
     (void)err;
     if (ebb_value_of_json("plan record", record->json, strlen(record->json), NULL, &plan, NULL))
         return 0;
-    orphans = ebb_value_put_map(last->stats, "orphans");
+    orphans = ebb_value_put_map(data, "orphans");
     ebb_value_put_int(orphans, "files", ebb_value_int_of(plan, "candidates", 0));
     ebb_value_put_int(orphans, "bytes", ebb_value_int_of(plan, "candidate_bytes", 0));
     ebb_value_put_int(orphans, "at", record->at_ms);
-    ebb_value_put_int(orphans, "age", last->now_ms > record->at_ms ? last->now_ms - record->at_ms : 0);
     ebb_value_free(plan);
     return 0;
 }
 
 static int put_stats(const struct ebb_site *site, struct ebb_value *table, struct ebb_value *stats,
-                     const struct ebb_metadata *m, int64_t now_ms, struct ebb_err *err)
+                     const struct ebb_metadata *m, struct ebb_err *err)
 {
     const struct ebb_snapshot *s = m->has_current_snapshot ? ebb_metadata_snapshot(m, m->current_snapshot_id) : NULL;
-    struct last_plan last = {stats, now_ms};
     struct ebb_record_filter filter = {NULL, m->uuid, NULL, NULL, NULL, 0, true, 1};
 
     ebb_value_put_int(stats, "snapshots", (int64_t)m->snapshot_count);
@@ -192,7 +184,7 @@ static int put_stats(const struct ebb_site *site, struct ebb_value *table, struc
     }
     if (!site->store || !m->uuid)
         return 0;
-    return ebb_store_list(site->store, EBB_RECORD_PLAN, &filter, on_last_plan, &last, err);
+    return ebb_store_list(site->store, EBB_RECORD_PLAN, &filter, on_last_plan, stats, err);
 }
 
 /* ---- runs ---- */
@@ -255,7 +247,7 @@ static void put_identity(struct ebb_value *v, const struct ebb_table *t)
 int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_facts_options *o,
                   int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_value_limits limits = ebb__facts_limits();
+    struct ebb_value_limits limits = ebb_facts_limits();
     struct ebb_value *facts = ebb_value_new_map(&limits);
     struct ebb_value *table = ebb_value_put_map(facts, "table");
     struct ebb_value *events = ebb_value_put_list(facts, "events"), *stats = ebb_value_put_map(table, "stats");
@@ -273,7 +265,7 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     ebb_value_put_copy(facts, "fleet", o->fleet);
     rc = put_snapshots(table, events, t->metadata, err);
     if (!rc)
-        rc = put_stats(site, table, stats, t->metadata, now_ms, err);
+        rc = put_stats(site, table, stats, t->metadata, err);
     if (!rc && (o->manifests & (EBB_LACKS_PARTITIONS | EBB_LACKS_FILES)))
         rc = ebb__facts_put_files(site, t, table, stats, err);
     if (!rc && (o->manifests & EBB_LACKS_WRITES))

@@ -16,6 +16,12 @@
 /* In the summary of a snapshot that maintenance committed: such commits are `own` events. */
 #define EBB_FACTS_OWN_KEY "ebb.run-id"
 
+#define EBB_FACTS_FORMAT 1 /* of captured tables */
+#define EBB_FACTS_FILE_MAX_BYTES ((size_t)64 << 20)
+
+/* Bounds of a tree of facts: a long history and many partitions together. */
+struct ebb_value_limits ebb_facts_limits(void);
+
 struct ebb_facts_options {
     const char *policy;            /* whose runs are told; NULL none */
     int64_t overlaps;              /* other known tables that overlap; -1 unknown */
@@ -32,7 +38,8 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *table, co
 /* Whether a table is given as a captured fixture: a name that ends in .json, but not in .metadata.json. */
 bool ebb_facts_is_fixture(const char *table);
 /* From a captured fixture (JSON object with "table" …): as it is, but for events to add. EBB_EUSAGE when it is no such
- * file or an event can't be read. */
+ * file (no JSON, a byte order mark, no table in it, written by another version of the format, larger than
+ * EBB_FACTS_FILE_MAX_BYTES) or an event can't be read; a remedy is in the hint. */
 int ebb_facts_load(const char *file, const struct ebb_strs *events, int64_t now_ms, struct ebb_value **out,
                    struct ebb_err *err);
 

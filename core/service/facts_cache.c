@@ -17,7 +17,7 @@ static void state_of(const struct ebb_table *table, struct ebb_buf *out)
 int ebb__facts_cache_get(const struct ebb_site *site, const char *scope, const struct ebb_table *table,
                          struct ebb_value **found, struct ebb_err *err)
 {
-    struct ebb_value_limits limits = ebb__facts_limits();
+    struct ebb_value_limits limits = ebb_facts_limits();
     struct ebb_buf json, state;
     bool has = false;
     int rc = 0;

@@ -39,7 +39,7 @@ static void put_partition(struct ebb_value *list, const struct ebb_partition *p)
 static int read_files(const struct ebb_site *site, const struct ebb_table *table, struct ebb_value **out,
                       struct ebb_err *err)
 {
-    struct ebb_value_limits limits = ebb__facts_limits();
+    struct ebb_value_limits limits = ebb_facts_limits();
     struct ebb_value *found, *list;
     struct ebb_files *f = NULL;
     int rc = ebb_files_read(site, table, &f, err);

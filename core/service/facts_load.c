@@ -82,17 +82,101 @@ bool ebb_facts_is_fixture(const char *table)
     return n > 5 && !strcmp(table + n - 5, ".json") && !(n > 14 && !strcmp(table + n - 14, ".metadata.json"));
 }
 
+/* ---- captured tables ---- */
+
+static int read_file(const char *file, struct ebb_buf *bytes, struct ebb_err *err)
+{
+    int rc = ebb_file_read(file, bytes, err);
+
+    if (rc == -(int)EBB_ELIMIT) {
+        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is larger than %zu MiB", file, EBB_FACTS_FILE_MAX_BYTES >> 20);
+        ebb_err_hint(err, "capture it with --policy: only what that reads is kept");
+    } else if (!rc && bytes->len >= 2 &&
+               (!memcmp(bytes->data, "\xff\xfe", 2) || !memcmp(bytes->data, "\xfe\xff", 2) ||
+                (bytes->len >= 3 && !memcmp(bytes->data, "\xef\xbb\xbf", 3)))) {
+        rc = ebb_err_set(err, EBB_EUSAGE, "%s: begins with a byte order mark", file);
+        ebb_err_hint(err, "save it as UTF-8 without one");
+    }
+    return rc;
+}
+
+static int parse_file(const char *file, const struct ebb_buf *bytes, struct ebb_value **out, struct ebb_err *err)
+{
+    struct ebb_value_limits limits = ebb_facts_limits();
+    int rc = ebb_value_of_json(file, bytes->data ? bytes->data : "", bytes->len, &limits, out, err);
+
+    if (rc == -(int)EBB_ECORRUPT || rc == -(int)EBB_ELIMIT) {
+        rc = ebb_err_as(err, EBB_EUSAGE, NULL);
+        ebb_err_hint(err, "a captured table is what `ebb capture TABLE > FILE` writes");
+    }
+    return rc;
+}
+
+static int check_format(const char *file, const struct ebb_value *facts, struct ebb_err *err)
+{
+    const struct ebb_value *format = ebb_value_get(facts, "format");
+    const char *version = ebb_value_text_of(facts, "ebb");
+    int rc;
+
+    if (!format || (ebb_value_get_kind(format) == EBB_VALUE_INT && ebb_value_get_int(format, 0) == EBB_FACTS_FORMAT))
+        return 0;
+    if (ebb_value_get_kind(format) != EBB_VALUE_INT)
+        return ebb_err_set(err, EBB_EUSAGE, "%s: format: a number is due", file);
+    rc = ebb_err_set(err, EBB_EUSAGE, "%s: format %lld, written by ebb %.40s, is not known: this one reads format %d",
+                     file, (long long)ebb_value_get_int(format, 0), version ? version : "of another version",
+                     EBB_FACTS_FORMAT);
+    ebb_err_hint(err, "capture the table again with this version");
+    return rc;
+}
+
+static int check_kind(const char *file, const struct ebb_value *map, const char *below, const char *key,
+                      enum ebb_value_kind kind, struct ebb_err *err)
+{
+    const struct ebb_value *v = ebb_value_get(map, key);
+
+    if (!v || ebb_value_get_kind(v) == kind)
+        return 0;
+    return ebb_err_set(err, EBB_EUSAGE, "%s: %s%s: a %s is due, not a %s", file, below, key, ebb_value_kind_name(kind),
+                       ebb_value_kind_name(ebb_value_get_kind(v)));
+}
+
+static int check_shape(const char *file, const struct ebb_value *facts, struct ebb_err *err)
+{
+    static const struct {
+        bool in_table;
+        const char *key;
+        enum ebb_value_kind kind;
+    } PARTS[] = {{false, "events", EBB_VALUE_LIST},    {false, "runs", EBB_VALUE_LIST},
+                 {false, "flags", EBB_VALUE_MAP},      {true, "properties", EBB_VALUE_MAP},
+                 {true, "stats", EBB_VALUE_MAP},       {true, "snapshots", EBB_VALUE_LIST},
+                 {true, "partitions", EBB_VALUE_LIST}, {true, "current_snapshot", EBB_VALUE_MAP},
+                 {true, "refs", EBB_VALUE_MAP}};
+    const struct ebb_value *t = ebb_value_get(facts, "table");
+    int rc = 0;
+
+    if (ebb_value_get_kind(t) != EBB_VALUE_MAP) {
+        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is no captured table: no \"table\" in it", file);
+        ebb_err_hint(err, "a captured table is what `ebb capture TABLE > FILE` writes");
+    }
+    for (size_t i = 0; !rc && i < sizeof PARTS / sizeof PARTS[0]; i++)
+        rc = check_kind(file, PARTS[i].in_table ? t : facts, PARTS[i].in_table ? "table." : "", PARTS[i].key,
+                        PARTS[i].kind, err);
+    return rc;
+}
+
 static int load(const char *file, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_buf bytes;
     int rc;
 
-    ebb_buf_init(&bytes, (size_t)64 << 20);
-    rc = ebb_file_read(file, &bytes, err);
+    ebb_buf_init(&bytes, EBB_FACTS_FILE_MAX_BYTES);
+    rc = read_file(file, &bytes, err);
     if (!rc)
-        rc = ebb_value_of_json(file, bytes.data ? bytes.data : "", bytes.len, NULL, out, err);
+        rc = parse_file(file, &bytes, out, err);
     ebb_buf_fini(&bytes);
-    return rc == -(int)EBB_ECORRUPT ? ebb_err_as(err, EBB_EUSAGE, NULL) : rc;
+    if (!rc)
+        rc = check_format(file, *out, err);
+    return rc ? rc : check_shape(file, *out, err);
 }
 
 int ebb_facts_load(const char *file, const struct ebb_strs *events, int64_t now_ms, struct ebb_value **out,
@@ -102,8 +186,6 @@ int ebb_facts_load(const char *file, const struct ebb_strs *events, int64_t now_
 
     *out = NULL;
     rc = load(file, out, err);
-    if (!rc && ebb_value_get_kind(ebb_value_get(*out, "table")) != EBB_VALUE_MAP)
-        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is no captured table: no \"table\" in it", file);
     if (!rc)
         rc = ebb__facts_add_events(*out, events, now_ms, err);
     if (!rc)

@@ -7,8 +7,6 @@
 
 #include "service/facts.h"
 
-/* Bounds of a tree of facts: a long history and many partitions together. */
-struct ebb_value_limits ebb__facts_limits(void);
 /* Events given by hand ("TYPE key=value …"), as of now, behind those that are there. EBB_EUSAGE. */
 int ebb__facts_add_events(struct ebb_value *facts, const struct ebb_strs *texts, int64_t now_ms, struct ebb_err *err);
 /* What an earlier read of this very state of the table found: a map, the caller frees it; NULL: nothing is kept. */

@@ -37,6 +37,13 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
 int ebb_pass_facts(struct ebb_workspace *ws, const char *table, const struct ebb_policy *policy, struct ebb_value **out,
                    struct ebb_err *err);
 
+/* Facts as a file (`ebb capture`): identity, what the policies read of the table, and what guards go by; members whose
+ * names are like those of secrets are left out. policies: names or files; none: those of the folder that take the
+ * table, and when there are none either, everything. Errors as of ebb_pass_facts and ebb_pass_load_policy. The caller
+ * frees. */
+int ebb_pass_capture(struct ebb_workspace *ws, const char *table, const struct ebb_strs *policies,
+                     struct ebb_value **out, struct ebb_err *err);
+
 /* What happened to one policy on one table in a pass. Borrowed. */
 struct ebb_pass_report {
     const char *policy, *table;
