@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies that attack: the program ends by itself in bounded time and memory, says what must be said, and writes nowhere but into its state."""
 
+import concurrent.futures
 import glob
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,20 +53,28 @@ class Base(unittest.TestCase):
     def measured(self, *args):
         """Run in a folder of its own; (result, CPU seconds, peak MiB)."""
         words = [program.path(), *args, "--config", self.config, "--state", self.state]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(["/usr/bin/env", "time", "-f", "%M", "-o", os.path.join(self.top, "rss"), *words] if shutil.which("time") else words,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60 * SLOW, cwd=self.top)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        out, err = done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "surrogateescape")
-        self.assertGreaterEqual(done.returncode, 0, err)
+        with tempfile.TemporaryFile() as out_file, tempfile.TemporaryFile() as err_file:
+            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out_file, stderr=err_file, cwd=self.top) as running:
+                watch = threading.Timer(60 * SLOW, running.kill)
+                watch.start()
+                _, status, used = os.wait4(running.pid, 0)
+                watch.cancel()
+                running.returncode = os.waitstatus_to_exitcode(status)
+            texts = []
+            for file in (out_file, err_file):
+                file.seek(0)
+                texts.append(file.read().decode("utf-8", "surrogateescape"))
+        out, err = texts
+        self.assertGreaterEqual(running.returncode, 0, err)
         self.assertIsNone(CONTROL.search(out.replace("\n", "")), out)
         self.assertIsNone(CONTROL.search(err.replace("\n", "")), err)
-        return program.Done(done.returncode, out, err), cpu
+        return program.Done(running.returncode, out, err), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
     def decide(self, policy, table=FACTS, *more):
-        done, cpu = self.measured("decide", policy, table, "--at", "2031-01-05T03:00:00Z", "--json", *more)
+        done, cpu, peak = self.measured("decide", policy, table, "--at", "2031-01-05T03:00:00Z", "--json", *more)
         self.assertLess(cpu, 2 * SLOW, policy)
+        if SLOW == 1:
+            self.assertLess(peak, 64 if table == FACTS else 256, policy)
         return done
 
 
@@ -88,7 +97,7 @@ class Cases(Base):
 
     def test_every_case(self):
         files = sorted(glob.glob(os.path.join(CASES, "*.lua")))
-        self.assertGreater(len(files), 30)
+        self.assertGreater(len(files), 160)
         for path in files:
             with self.subTest(os.path.basename(path)):
                 with open(path, encoding="utf-8", errors="replace") as f:
@@ -101,7 +110,57 @@ class Cases(Base):
                     gas.append(None if done.error().get("code") == "policy.deadline" else record.get("gas"))
                 if None not in gas:
                     self.assertEqual(gas[0], gas[1])
-        self.assertEqual({"ebb.lua", "state"}, set(os.listdir(self.top)) - {"rss"})
+        self.assertEqual({"ebb.lua", "state"}, set(os.listdir(self.top)))
+
+
+class Program(Base):
+    """The program itself."""
+
+    def test_no_library_with_powers(self):
+        """What reaches files, processes, the interpreter or coroutines is not even linked."""
+        if not shutil.which("nm"):
+            self.skipTest("nm is not installed")
+        done = subprocess.run(["nm", "-D", "--undefined-only", program.path()], capture_output=True, text=True, check=True)
+        names = {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
+        self.assertIn("lua_pcallk", names)
+        self.assertEqual(set(), names & {"luaL_openlibs", "luaopen_io", "luaopen_os", "luaopen_package", "luaopen_debug", "luaopen_coroutine",
+                                         "luaopen_utf8", "luaL_loadfilex", "lua_atpanic"})
+
+    def test_release_of_lua(self):
+        done = program.run(["--version"])
+        self.assertRegex(done.out, r"(?m)^Lua 5\.4\.([4-9])$")
+
+
+class Determinism(Base):
+    """The same input in another process: the same record."""
+
+    TIMES = 1000
+
+    def records(self, policy, state, times):
+        found = set()
+        words = [self.program, "decide", policy, FACTS, "--at", "2031-01-05T03:00:00Z", "--json", "--config", self.config, "--state", state]
+        for _ in range(times):
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+            self.assertIn(done.returncode, (0, 2), done.stderr)
+            record = json.loads(done.stdout)
+            record.pop("id", None)
+            found.add(json.dumps(record, sort_keys=True))
+        return found
+
+    def test_shipped_policies(self):
+        built = os.path.join(os.environ.get("EBB_BUILD_DIR", ""), "ebb")
+        self.program = built if os.access(built, os.X_OK) else program.path()
+        with open(self.program, "rb") as f:
+            times = 50 if b"__asan_init" in f.read() else self.TIMES
+        top = os.path.join(program.ROOT, "policies")
+        files = [f for f in glob.glob(os.path.join(top, "**", "*.lua"), recursive=True) if not f.endswith("_spec.lua")]
+        self.assertGreaterEqual(len(files), 3)
+        workers = os.cpu_count() or 1
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            for path in sorted(files):
+                parts = [pool.submit(self.records, path, os.path.join(self.top, "state%d" % i), times // workers) for i in range(workers)]
+                with self.subTest(os.path.relpath(path, top)):
+                    self.assertEqual(1, len(set().union(*(part.result() for part in parts))))
 
 
 class Files(Base):
@@ -200,7 +259,7 @@ class Records(Base):
             path = self.write("p.lua", GOOD % ("p", text))
             for at in ("1960-01-01T00:00:00Z", "2031-01-05T03:00:00Z"):
                 with self.subTest(text + " " + at):
-                    done, _ = self.measured("decide", path, FACTS, "--at", at, "--json")
+                    done, _, _ = self.measured("decide", path, FACTS, "--at", at, "--json")
                     self.assertIn(done.status, (0, 2, 4, 64), done.err)
                     if "maxinteger" in text or "defer" in text:
                         self.assertNotEqual(0, done.status)
