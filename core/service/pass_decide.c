@@ -2,24 +2,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "service/bundles.h"
 #include "service/pass_question_priv.h"
 #include "service/schedule.h"
 
 int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid,
-                           const char *policy, const struct ebb_decision *decision, struct ebb_err *err)
+                           const struct ebb_policy *policy, const struct ebb_decision *decision, struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(ws);
     struct ebb_record record = {id,
                                 table,
                                 uuid ? uuid : "",
-                                policy,
+                                ebb_policy_get_name(policy),
                                 ebb_verdict_name(ebb_decision_get_verdict(decision)),
                                 ebb_clock_now(&site->clock),
                                 0,
                                 "",
                                 ebb_decision_get_record(decision)};
 
-    return site->store ? ebb_store_put(site->store, EBB_RECORD_DECISION, &record, err) : 0;
+    int rc = site->store ? ebb_bundles_put(site->store, policy, err) : 0;
+
+    return site->store && !rc ? ebb_store_put(site->store, EBB_RECORD_DECISION, &record, err) : rc;
 }
 
 bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog,
@@ -187,7 +190,7 @@ static int ask(struct asking *a, struct ebb_decision **out, struct ebb_err *err)
         return rc;
     put = ebb__pass_put_decision(a->ws, a->id, ebb_buf_cstr(&a->table),
                                  ebb_value_text_of(ebb_value_get(a->first, "table"), "uuid"),
-                                 ebb_policy_get_name(a->policy), *out, rc ? NULL : err);
+                                 a->policy, *out, rc ? NULL : err);
     return rc ? rc : put;
 }
 

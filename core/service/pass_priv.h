@@ -21,9 +21,9 @@ void ebb__policy_list_fini(struct ebb_policy_list *list);
 const struct ebb_policy *ebb__policy_list_find(const struct ebb_policy_list *list, const char *name);
 bool ebb__pass_is_policy_file(const char *name);
 
-/* Put a decision into the store. */
+/* Put a decision into the store, and with it what its policy consists of. */
 int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char *table, const char *uuid,
-                           const char *policy, const struct ebb_decision *decision, struct ebb_err *err);
+                           const struct ebb_policy *policy, const struct ebb_decision *decision, struct ebb_err *err);
 /* Whether a binding takes a table by its name: its globs, or without any the policy's target. */
 bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog,
                            const char *namespace_, const char *name);
