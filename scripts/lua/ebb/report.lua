@@ -46,13 +46,21 @@ return function()
   local handler = require "busted.outputHandlers.base"()
   local filter = os.getenv "EBB_TEST_FILTER"
 
+  -- Where in the file we are, for the full names of tests that are only announced.
+  local blocks = {}
+  for _, kind in ipairs { "describe", "insulate", "expose" } do
+    busted.subscribe({ kind, "start" }, function(element)
+      blocks[#blocks + 1] = element.name or element.descriptor
+      return nil, true
+    end)
+    busted.subscribe({ kind, "end" }, function()
+      blocks[#blocks] = nil
+      return nil, true
+    end)
+  end
+
   local function full_name(name)
-    local names, parent = { name }, busted.context.get()
-    while parent and (parent.name or parent.descriptor) and parent.descriptor ~= "file" do
-      table.insert(names, 1, parent.name or parent.descriptor)
-      parent = busted.context.parent(parent)
-    end
-    return table.concat(names, " ")
+    return #blocks > 0 and table.concat(blocks, " ") .. " " .. name or name
   end
 
   busted.subscribe({ "register", "it" }, function(name)
@@ -60,7 +68,7 @@ return function()
   end, { priority = 1 })
 
   busted.subscribe({ "file", "start" }, function(file)
-    current_file = file.name
+    current_file, blocks = file.name, {}
     return nil, true
   end)
 
