@@ -23,6 +23,7 @@ const struct ebb_command *const EBB_COMMANDS[] = {
     &ebb_command_next,
     &ebb_command_simulate,
     &ebb_command_repl,
+    &ebb_command_replay,
     &ebb_command_run,
     &ebb_command_job,
     &ebb_command_sql,

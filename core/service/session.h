@@ -38,6 +38,12 @@ struct ebb_session_options {
 int ebb_session_new(const struct ebb_session_options *options, struct ebb_session **out, struct ebb_err *err);
 void ebb_session_free(struct ebb_session *session);
 
+struct ebb_workspace;
+/* A session over one table, or a captured fixture (*.json), as it is at the workspace's clock, with one policy
+ * (borrowed) as its binding says, and with what passes left in the store. Errors of reading the table, EBB_ECONFIG. */
+int ebb_session_open(struct ebb_workspace *ws, const char *table, const struct ebb_policy *policy,
+                     struct ebb_session **out, struct ebb_err *err);
+
 struct ebb_session_binding {
     enum ebb_mode mode;
     const struct ebb_value *params; /* overrides, copied; NULL none */

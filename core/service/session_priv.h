@@ -124,6 +124,14 @@ bool ebb__stage_has_event(const struct ebb__stage *stage, const char *id, const 
 /* A commit of the past or of now, by a writer. */
 int ebb__session_arrive(struct ebb_session *s, size_t table, const struct ebb_arrival *arrival, struct ebb_err *err);
 
+/* What the configuration says of a policy on a table, by its facts; mode observe when it says nothing. */
+void ebb__session_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
+                          const struct ebb_value *facts, struct ebb_session_binding *out);
+/* What passes left in the store of a policy on the one table of a session (nothing of a fixture); runs: of its facts.
+ */
+int ebb__session_recall(struct ebb_session *s, struct ebb_workspace *ws, const char *table,
+                        const struct ebb_policy *policy, const struct ebb_value *runs, struct ebb_err *err);
+
 /* Runs. */
 int ebb__spot_begin(const struct ebb__spot *at, const struct ebb_decision *decision, const char *kind,
                     struct ebb_err *err);

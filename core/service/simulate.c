@@ -64,44 +64,15 @@ static void free_scene(struct ebb__scene *c)
     free(c);
 }
 
-/* The binding that a pass would go by, but runs are carried out. */
-static void fill_binding(const struct ebb__simulation *s, const struct ebb__scene *c, const struct ebb_binding *binding,
-                         struct ebb_session_binding *out)
-{
-    memset(out, 0, sizeof *out);
-    out->mode = EBB_MODE_ENFORCE;
-    out->allow_below_floor = ebb_config_allows_below_floor(ebb_workspace_config(s->ws), c->name);
-    if (!binding)
-        return;
-    out->params = binding->params;
-    out->allow_below_floor = out->allow_below_floor || binding->allow_below_floor;
-    out->allow_override_quiet = binding->allow_override_quiet;
-    out->guard = binding->guard;
-    out->blackouts = binding->blackouts;
-    out->blackout_tz = binding->blackout_tz;
-}
-
 /* What passes left in the store. */
 static int take_over(const struct ebb__simulation *s, const struct ebb__scene *c, const struct ebb_policy *policy,
-                     const struct ebb_value *facts, struct ebb_err *err)
+                     struct ebb_err *err)
 {
-    const char *uuid = ebb_value_text_of(ebb_value_get(facts, "table"), "uuid"), *name = ebb_policy_get_name(policy);
-    struct ebb_store *store = ebb_workspace_site(s->ws)->store;
     struct ebb_value *own = NULL;
-    struct ebb_schedule schedule;
-    bool has_schedule;
-    int rc;
+    int rc = ebb_facts_is_fixture(c->label) ? 0 : ebb_pass_facts(s->ws, c->label, policy, &own, err);
 
-    if (ebb_facts_is_fixture(c->label) || !store || !uuid)
-        return 0;
-    rc = ebb_schedule_load(store, name, uuid, &schedule, err);
-    if (rc)
-        return rc;
-    has_schedule = schedule.active_since_ms && schedule.active_since_ms <= s->now_ms;
-    rc = ebb_pass_facts(s->ws, c->label, policy, &own, err);
     if (!rc)
-        rc = ebb_session_take_over(c->session, 0, name, ebb_value_get(own, "runs"), has_schedule ? &schedule : NULL,
-                                   err);
+        rc = ebb__session_recall(c->session, s->ws, c->label, policy, ebb_value_get(own, "runs"), err);
     ebb_value_free(own);
     return rc;
 }
@@ -118,15 +89,15 @@ static bool is_taken(const struct ebb_policy *policy, const struct ebb_value *fa
 static int bind_policy(const struct ebb__simulation *s, struct ebb__scene *c, const struct ebb_policy *policy,
                        const struct ebb_value *facts, struct ebb_err *err)
 {
-    const struct ebb_binding *binding = ebb__pass_binding(s->ws, policy, facts);
     struct ebb_session_binding b;
     int rc;
 
-    if (!is_taken(policy, facts) || (!binding && !s->only))
+    if (!is_taken(policy, facts) || (!s->only && !ebb__pass_binding(s->ws, policy, facts)))
         return 0;
-    fill_binding(s, c, binding, &b);
+    ebb__session_binding(s->ws, policy, facts, &b);
+    b.mode = EBB_MODE_ENFORCE; /* runs are carried out */
     rc = ebb_session_bind(c->session, policy, &b, err);
-    return rc ? rc : take_over(s, c, policy, facts, err);
+    return rc ? rc : take_over(s, c, policy, err);
 }
 
 static int fill_scene(const struct ebb__simulation *s, struct ebb__scene *c, struct ebb_err *err)
