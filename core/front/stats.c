@@ -115,7 +115,7 @@ static void print_json(struct ebb_cli *cli, const char *table, const struct ebb_
 
 static int read_facts(struct ebb_cli *cli, const char *name, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_facts_options o = {NULL, -1, NULL, NULL, NULL, EBB_FACTS_MANIFESTS};
+    struct ebb_facts_options o = {.overlaps = -1, .manifests = EBB_FACTS_MANIFESTS};
     struct ebb_table *t = NULL;
     int rc;
 

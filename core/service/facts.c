@@ -211,24 +211,49 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
     return 0;
 }
 
-/* The latest runs, oldest first. */
-static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const char *policy, const char *uuid,
-                    struct ebb_err *err)
+static int list_runs(const struct ebb_site *site, const char *policy, const char *uuid, struct ebb_value **out,
+                     struct ebb_err *err)
 {
     struct ebb_record_filter filter = {NULL, uuid, policy, NULL, NULL, 0, true, FACT_RUNS};
-    struct ebb_value *newest_first, *runs;
     int rc;
 
-    if (!site->store || !policy || !uuid)
+    *out = ebb_value_new_list(NULL);
+    rc = ebb_store_list(site->store, EBB_RECORD_RUN, &filter, on_run, *out, err);
+    return rc ? rc : ebb_value_check(*out, "runs", err);
+}
+
+/* Of a list that has the newest first, those from before an instant, the oldest first. */
+static void add_runs(struct ebb_value *runs, const struct ebb_value *newest_first, int64_t before_ms)
+{
+    for (size_t i = ebb_value_get_count(newest_first); i-- > 0;) {
+        const struct ebb_value *run = ebb_value_get_at(newest_first, i);
+
+        if (ebb_value_int_of(run, "started", 0) < before_ms)
+            ebb_value_add_copy(runs, run);
+    }
+}
+
+/* The latest runs, oldest first; before those under its name, those under the one that it had. */
+static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const struct ebb_facts_options *o,
+                    const char *uuid, struct ebb_err *err)
+{
+    struct ebb_value *own = NULL, *former = NULL, *runs;
+    const struct ebb_value *first;
+    int rc;
+
+    if (!site->store || !o->policy || !uuid)
         return 0;
-    newest_first = ebb_value_new_list(NULL);
-    rc = ebb_store_list(site->store, EBB_RECORD_RUN, &filter, on_run, newest_first, err);
-    if (!rc)
-        rc = ebb_value_check(newest_first, "runs", err);
-    runs = ebb_value_put_list(facts, "runs");
-    for (size_t i = ebb_value_get_count(newest_first); !rc && i-- > 0;)
-        ebb_value_add_copy(runs, ebb_value_get_at(newest_first, i));
-    ebb_value_free(newest_first);
+    rc = list_runs(site, o->policy, uuid, &own, err);
+    if (!rc && o->was)
+        rc = list_runs(site, o->was, uuid, &former, err);
+    if (!rc) {
+        runs = ebb_value_put_list(facts, "runs");
+        first = ebb_value_get_at(own, ebb_value_get_count(own) - 1);
+        add_runs(runs, former, first ? ebb_value_int_of(first, "started", 0) : INT64_MAX);
+        add_runs(runs, own, INT64_MAX);
+    }
+    ebb_value_free(own);
+    ebb_value_free(former);
     return rc;
 }
 
@@ -273,7 +298,7 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     if (!rc)
         rc = ebb__facts_add_events(facts, o->events, now_ms, err);
     if (!rc)
-        rc = put_runs(site, facts, o->policy, t->metadata->uuid, err);
+        rc = put_runs(site, facts, o, t->metadata->uuid, err);
     if (!rc)
         rc = ebb_value_check(facts, "facts", err);
     if (rc) {

@@ -24,6 +24,7 @@ struct ebb_value_limits ebb_facts_limits(void);
 
 struct ebb_facts_options {
     const char *policy;            /* whose runs are told; NULL none */
+    const char *was;               /* the name that it had before (`was`), or NULL */
     int64_t overlaps;              /* other known tables that overlap; -1 unknown */
     const struct ebb_value *flags; /* site flags, or NULL */
     const struct ebb_strs *events; /* "TYPE key=value …" to add, as of now (ebb decide --event); NULL none */

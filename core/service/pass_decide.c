@@ -189,15 +189,15 @@ static int ask(struct asking *a, struct ebb_decision **out, struct ebb_err *err)
     if (!*out)
         return rc;
     put = ebb__pass_put_decision(a->ws, a->id, ebb_buf_cstr(&a->table),
-                                 ebb_value_text_of(ebb_value_get(a->first, "table"), "uuid"),
-                                 a->policy, *out, rc ? NULL : err);
+                                 ebb_value_text_of(ebb_value_get(a->first, "table"), "uuid"), a->policy, *out,
+                                 rc ? NULL : err);
     return rc ? rc : put;
 }
 
 int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o, struct ebb_decision **out,
                     struct ebb_err *err)
 {
-    struct asking a = {.ws = ws, .o = o, .facts = {NULL, -1, NULL, o->events, NULL, 0}};
+    struct asking a = {.ws = ws, .o = o, .facts = {.events = o->events}};
     int rc;
 
     *out = NULL;
@@ -206,6 +206,7 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
     rc = ebb_pass_load_policy(ws, o->policy, &a.policy, err);
     if (!rc) {
         a.facts.policy = ebb_policy_get_name(a.policy);
+        a.facts.was = ebb_policy_get_was(a.policy);
         rc = read_fleet(&a, err);
     }
     if (!rc)

@@ -27,7 +27,8 @@ int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const stru
 int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o, const struct ebb_policy *policy,
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_facts_options options = {ebb_policy_get_name(policy), -1, NULL, o->events, NULL, 0};
+    struct ebb_facts_options options = {
+        .policy = ebb_policy_get_name(policy), .was = ebb_policy_get_was(policy), .events = o->events};
 
     return ebb__pass_read_facts(ws, o->table, &options, now_ms, out, err);
 }

@@ -36,8 +36,9 @@ static bool is_wanted(const struct ebb__pass *p, const struct ebb_table *t, cons
 
 static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb_err *err)
 {
-    struct ebb_facts_options options = {
-        ebb_policy_get_name(p->policy), -1, ebb_workspace_config(p->ws)->flags, NULL, NULL, 0};
+    struct ebb_facts_options options = {.policy = ebb_policy_get_name(p->policy),
+                                        .was = ebb_policy_get_was(p->policy),
+                                        .flags = ebb_workspace_config(p->ws)->flags};
     struct ebb_value *facts = NULL, *fleet = NULL;
     int rc = ebb__pass_fleet(p->ws, &p->policies, p->policy, &fleet, err);
 

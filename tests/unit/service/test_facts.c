@@ -12,7 +12,7 @@
 
 static struct ebb_value *facts_of(struct world *w, const struct ebb_strs *events)
 {
-    struct ebb_facts_options o = {"sweep", 3, NULL, events, NULL, 0};
+    struct ebb_facts_options o = {.policy = "sweep", .overlaps = 3, .events = events};
     struct ebb_value *facts = NULL;
     struct ebb_table *t = NULL;
 
@@ -183,7 +183,7 @@ static void test_runs_and_the_last_plan(void **state)
 static void test_events_by_hand(void **state)
 {
     static const char *const BAD[] = {"", " ", "a=b", "type key", "type =x", "type a=b c"};
-    struct ebb_facts_options o = {NULL, -1, NULL, NULL, NULL, 0};
+    struct ebb_facts_options o = {.overlaps = -1};
     struct ebb_value *facts;
     const struct ebb_value *e;
     struct ebb_table *t = NULL;
