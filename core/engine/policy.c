@@ -90,6 +90,17 @@ static void note_shapes(struct ebb_policy *policy, const struct ebb_value *raw)
         policy->trigger_lines[i] = (int)ebb_value_int_of(ebb_value_get_at(triggers, i), "line", 0);
 }
 
+/* pcall, also one of a library, hides what was read before an error. */
+static int scan_movers(struct ebb_policy *policy, struct ebb_err *err)
+{
+    int rc = ebb__movers_scan(&policy->movers, source_of(policy), err);
+
+    for (size_t i = 0; i < policy->bundle.count; i++)
+        if (memmem(policy->bundle.libs[i].source, policy->bundle.libs[i].source_bytes, "pcall", 5))
+            policy->movers.is_clear = false;
+    return rc;
+}
+
 static int finish(struct ebb_policy *policy, const struct ebb_value *raw, struct ebb_err *err)
 {
     struct ebb_settings *settings = NULL;
@@ -108,6 +119,8 @@ static int finish(struct ebb_policy *policy, const struct ebb_value *raw, struct
     ebb_buf_fini(&json);
     ebb__bundle_hash(&policy->bundle, source_of(policy), policy->hash);
     policy->bundle.is_closed = true;
+    if (!rc)
+        rc = scan_movers(policy, err);
     if (!rc)
         rc = ebb_settings_new(policy, NULL, NULL, &settings, err);
     ebb_settings_free(settings);
@@ -226,6 +239,7 @@ void ebb_policy_free(struct ebb_policy *policy)
         return;
     ebb_value_free(policy->manifest);
     free(policy->manifest_json);
+    ebb__movers_fini(&policy->movers);
     ebb__bundle_fini(&policy->bundle);
     free(policy->source);
     free(policy->file);
