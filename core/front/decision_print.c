@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "front/decision_print.h"
 
+#include "front/decision_tree.h"
 #include "front/print.h"
 
 #define CHECK_COLUMN 34
@@ -86,36 +87,57 @@ void ebb_decision_print_check(struct ebb_cli *cli, const struct ebb_value *row)
     ebb_buf_putc(out, '\n');
 }
 
-static void print_guard(struct ebb_cli *cli, const struct ebb_value *row)
+/* Like a check: "guard.quiet    false    until 2026-04-01T17:00:00Z". */
+static void print_guards(struct ebb_cli *cli, const struct ebb_value *record)
 {
-    struct ebb_buf *out = &cli->out;
-    size_t start = out->len;
+    const struct ebb_value *list = ebb_value_get(record, "guards");
 
-    ebb_buf_puts(out, "    ");
-    ebb_print_text(out, ebb_value_text_of(row, "n"));
-    ebb_print_pad(out, start, CHECK_COLUMN);
-    print_result(cli, row);
-    if (ebb_value_text_of(row, "why")) {
-        ebb_buf_puts(out, "  ");
-        ebb_print_text(out, ebb_value_text_of(row, "why"));
+    for (size_t i = 0; i < ebb_value_get_count(list); i++) {
+        const struct ebb_value *row = ebb_value_get_at(list, i);
+        const char *result = ebb_value_text_of(row, "r"), *why = ebb_value_text_of(row, "why");
+        const char *until = ebb_value_text_of(row, "until");
+
+        ebb_decision_print_row(cli, 1, ebb_value_text_of(row, "n"), result ? result : "unknown",
+                               why || until ? "" : NULL);
+        ebb_print_text(&cli->out, why);
+        if (until) {
+            ebb_buf_puts(&cli->out, why ? "  until " : "until ");
+            ebb_print_text(&cli->out, until);
+        }
+        ebb_buf_putc(&cli->out, '\n');
     }
-    if (ebb_value_text_of(row, "until")) {
-        ebb_buf_puts(out, "  until ");
-        ebb_print_text(out, ebb_value_text_of(row, "until"));
-    }
-    ebb_buf_putc(out, '\n');
 }
 
-static void print_rows(struct ebb_cli *cli, const struct ebb_value *record, const char *key,
-                       void (*print)(struct ebb_cli *, const struct ebb_value *))
+static void print_notes(struct ebb_buf *out, const struct ebb_value *record)
 {
-    const struct ebb_value *list = ebb_value_get(record, key);
+    const struct ebb_value *notes = ebb_value_get(record, "notes");
+    int64_t dropped = ebb_value_int_of(record, "dropped_notes", 0);
 
-    if (!ebb_value_get_count(list))
+    for (size_t i = 0; i < ebb_value_get_count(notes); i++) {
+        ebb_print_name(out, i ? "" : "notes");
+        ebb_decision_print_value(out, ebb_value_get_at(notes, i));
+        ebb_buf_putc(out, '\n');
+    }
+    if (dropped)
+        ebb_print_count_field(out, "notes left out", dropped);
+}
+
+static void print_inputs(struct ebb_cli *cli, const struct ebb_value *record)
+{
+    struct ebb_buf *out = &cli->out;
+    const char *id = ebb_value_text_of(record, "id");
+
+    if (!id || !ebb_value_get(record, "bundle"))
         return;
-    ebb_buf_printf(&cli->out, "  %s\n", key);
-    for (size_t i = 0; i < ebb_value_get_count(list); i++)
-        print(cli, ebb_value_get_at(list, i));
+    ebb_print_name(out, "inputs");
+    if (ebb_value_get(record, "inputs")) {
+        ebb_buf_puts(out, "recorded; to make the decision again: ");
+        ebb_print_program(cli, out);
+        ebb_buf_puts(out, " replay ");
+        ebb_print_text(out, id);
+    } else
+        ebb_buf_puts(out, "not recorded: the decision can't be made again");
+    ebb_buf_putc(out, '\n');
 }
 
 static void print_member(struct ebb_buf *out, const struct ebb_value *record, const char *key)
@@ -167,7 +189,7 @@ static void print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
 void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record)
 {
     static const char *const BEFORE[] = {"policy", "table", "mode", "now"};
-    static const char *const AFTER[] = {"until", "why", "notes", "error"};
+    static const char *const AFTER[] = {"until", "why", "error"};
     struct ebb_buf *out = &cli->out;
 
     ebb_buf_puts(out, "decision ");
@@ -181,6 +203,10 @@ void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record)
     for (size_t i = 0; i < sizeof AFTER / sizeof AFTER[0]; i++)
         print_member(out, record, AFTER[i]);
     print_action(out, ebb_value_get(record, "action"));
-    print_rows(cli, record, "checks", ebb_decision_print_check);
-    print_rows(cli, record, "guards", print_guard);
+    print_notes(out, record);
+    print_inputs(cli, record);
+    ebb_decision_print_tree(cli, record, ebb_value_get(record, "checks"), 0);
+    print_guards(cli, record);
+    if (ebb_decision_print_ranked(out, record, NULL))
+        ebb_buf_puts(out, "the ranking can't be shown: out of memory\n");
 }
