@@ -31,6 +31,8 @@ int ebb_policy_sources(const struct ebb_policy *policy, struct ebb_value **out, 
 int ebb_policy_load_sources(const struct ebb_value *sources, struct ebb_policy **out, struct ebb_err *err);
 void ebb_policy_free(struct ebb_policy *policy);
 
+/* Whether a text may be the name of a policy: [a-z][a-z0-9-]*, at most 63 bytes. */
+bool ebb_policy_is_name(const char *name);
 /* The file it was loaded from, as given; its `name`. Borrowed. */
 const char *ebb_policy_get_file(const struct ebb_policy *policy);
 const char *ebb_policy_get_name(const struct ebb_policy *policy);

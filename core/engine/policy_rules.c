@@ -37,7 +37,7 @@ const struct ebb__rule_set EBB__POLICY_RULES[] = {
     {NULL, NULL, 0},
 };
 
-static bool is_policy_name(const char *name)
+bool ebb_policy_is_name(const char *name)
 {
     size_t n = strlen(name);
 
@@ -49,7 +49,7 @@ static void check_name(struct ebb__checker *c, const struct ebb_value *raw, cons
 {
     const char *name = ebb_value_text_of(raw, key);
 
-    if (name && !is_policy_name(name))
+    if (name && !ebb_policy_is_name(name))
         ebb__checker_fail(c, key, 0, NULL, "a name is [a-z][a-z0-9-]*, at most 63 bytes");
 }
 

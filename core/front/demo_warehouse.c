@@ -42,26 +42,6 @@ static int set_time(const char *path, int64_t ms, struct ebb_err *err)
                : 0;
 }
 
-static int write_file(const char *path, const struct ebb_buf *bytes, struct ebb_err *err)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    size_t done = 0;
-    int rc = 0;
-
-    if (fd < 0)
-        return ebb_err_errno(err, errno, "%s: making it", path);
-    while (!rc && done < bytes->len) {
-        ssize_t n = write(fd, bytes->data + done, bytes->len - done);
-
-        if (n < 0 && errno != EINTR)
-            rc = ebb_err_errno(err, errno, "%s: writing it", path);
-        done += n > 0 ? (size_t)n : 0;
-    }
-    if (close(fd) && !rc)
-        rc = ebb_err_errno(err, errno, "%s: writing it", path);
-    return rc;
-}
-
 static int copy_file(const struct making *m, const char *name, struct ebb_err *err)
 {
     struct ebb_buf from, to, bytes;
@@ -76,7 +56,7 @@ static int copy_file(const struct making *m, const char *name, struct ebb_err *e
     if (!rc)
         rc = ebb_file_read(ebb_buf_cstr(&from), &bytes, err);
     if (!rc)
-        rc = write_file(ebb_buf_cstr(&to), &bytes, err);
+        rc = ebb_file_create(ebb_buf_cstr(&to), bytes.data, bytes.len, err);
     if (!rc && !strncmp(name, "wh/", 3))
         rc = set_time(ebb_buf_cstr(&to), time_of(m, name), err);
     ebb_buf_fini(&from);
@@ -226,7 +206,7 @@ static int copy_policy(const char *policies, const char *to, struct ebb_err *err
     if (!rc)
         rc = join(&path, to, "policies", NAME, err);
     if (!rc)
-        rc = write_file(ebb_buf_cstr(&path), &bytes, err);
+        rc = ebb_file_create(ebb_buf_cstr(&path), bytes.data, bytes.len, err);
     ebb_buf_fini(&path);
     ebb_buf_fini(&bytes);
     return rc;

@@ -83,6 +83,20 @@ int ebb_file_append(const char *path, const void *bytes, size_t n, struct ebb_er
     return rc ? ebb__fd_fail(err, rc, path, "append") : 0;
 }
 
+int ebb_file_create(const char *path, const void *bytes, size_t n, struct ebb_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    int rc;
+
+    if (fd < 0)
+        return ebb__fd_fail(err, errno, path, "make the file");
+    rc = ebb__fd_append(fd, bytes, n, false);
+    ebb__fd_close(fd);
+    if (rc)
+        unlink(path);
+    return rc ? ebb__fd_fail(err, rc, path, "write") : 0;
+}
+
 static int make_dir(const char *path, struct ebb_err *err)
 {
     if (mkdir(path, 0700) && errno != EEXIST)
