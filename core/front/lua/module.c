@@ -12,13 +12,16 @@ static const struct {
     lua_CFunction open;
 } TABLES[] = {
     {"location", ebb__lua_open_location}, {"policy", ebb__lua_open_policy}, {"schedule", ebb__lua_open_schedule},
-    {"sql", ebb__lua_open_sql},           {"time", ebb__lua_open_time},
+    {"sql", ebb__lua_open_sql},           {"table", ebb__lua_open_table},   {"time", ebb__lua_open_time},
 };
 
 static const luaL_Reg FUNCTIONS[] = {
     {"version", l_ebb_version},
     {"duration", ebb__lua_duration},
     {"size", ebb__lua_size},
+    {"plan", ebb__lua_plan},
+    {"apply", ebb__lua_apply},
+    {"restore", ebb__lua_restore},
     {NULL, NULL},
 };
 

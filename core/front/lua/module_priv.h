@@ -27,6 +27,8 @@
 #define EBB__LUA_CLOCKWORK "ebb.module.clockwork"
 #define EBB__LUA_TREE "ebb.module.tree"
 #define EBB__LUA_POLICY "ebb.module.policy"
+#define EBB__LUA_TABLE "ebb.module.table"
+#define EBB__LUA_JOB "ebb.module.job"
 #define EBB__LUA_DECISION "ebb.module.decision"
 
 #define EBB__LUA_TEXT_MAX ((size_t)1 << 20)
@@ -68,9 +70,14 @@ EBB_LJMP int ebb__lua_open_location(lua_State *L);
 EBB_LJMP int ebb__lua_open_policy(lua_State *L);
 EBB_LJMP int ebb__lua_open_schedule(lua_State *L);
 EBB_LJMP int ebb__lua_open_sql(lua_State *L);
+EBB_LJMP int ebb__lua_open_table(lua_State *L);
 EBB_LJMP int ebb__lua_open_time(lua_State *L);
 /* ebb.duration and ebb.size. */
 int ebb__lua_duration(lua_State *L);
 int ebb__lua_size(lua_State *L);
+/* ebb.plan(table, options), ebb.apply(plan, options), ebb.restore(run, options). */
+int ebb__lua_plan(lua_State *L);
+int ebb__lua_apply(lua_State *L);
+int ebb__lua_restore(lua_State *L);
 
 #endif
