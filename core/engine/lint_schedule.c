@@ -19,13 +19,20 @@ struct looking {
     struct ebb_diagnostics *diags;
 };
 
-static void find(struct looking *l, const char *path, const char *code, const char *hint, const char *message)
+static void find_as(struct looking *l, bool is_error, const char *path, const char *code, const char *hint,
+                    const char *message)
 {
-    struct ebb__finding f = {.file = l->policy->file, .code = code, .hint = hint, .message = message};
+    struct ebb__finding f = {
+        .file = l->policy->file, .is_error = is_error, .code = code, .hint = hint, .message = message};
 
     f.source = (struct ebb_str){l->policy->source, l->policy->source_bytes};
     ebb__places_find(&l->places, path, &f.line, &f.column);
     ebb__diagnose(l->diags, &f);
+}
+
+static void find(struct looking *l, const char *path, const char *code, const char *hint, const char *message)
+{
+    find_as(l, false, path, code, hint, message);
 }
 
 /* Shortest distance of two fires within a good year, or of the first few hundred. */
@@ -81,9 +88,9 @@ static void look_at(struct looking *l, const struct ebb_trigger *t, size_t index
 
     snprintf(path, sizeof path, "triggers[%zu]", index + 1);
     if (t->kind == EBB_TRIGGER_COUNT || t->kind == EBB_TRIGGER_EVENT) {
-        if (!l->guard->min_interval_ms)
-            find(l, path, "lint.no_min_interval", "add guard.min_interval",
-                 "a trigger by events without guard.min_interval: a busy table would run without end");
+        if (!l->guard->min_interval_ms) /* policies that answer each other's commits would go on for ever */
+            find_as(l, true, path, "lint.no_min_interval", "add guard.min_interval",
+                    "a trigger by events without guard.min_interval: a busy table would run without end");
         return;
     }
     look_at_time(l, t, path);

@@ -73,6 +73,8 @@ static bool find_next(const struct previewing *p, struct occurrence *out)
         if (t->kind > EBB_TRIGGER_EVERY)
             continue;
         spread = ebb__schedule_spread(p->in, i);
+        if (t->late_by_ms >= 0 && spread > t->late_by_ms) /* always too late */
+            continue;
         if (!nominal_next(p, t, p->at_ms - spread, &nominal))
             continue;
         if (!found || ebb__schedule_add(nominal, spread) < out->fires_ms)

@@ -148,12 +148,13 @@ int64_t ebb__schedule_spread(const struct ebb_schedule_input *in, size_t index)
     return (int64_t)(hash % (uint64_t)spread_ms);
 }
 
-static bool is_too_late(const struct judging *j, const struct ebb_trigger *t, int64_t fires_ms)
+/* late_by is counted from the nominal time, the spread included; catch_up = "none" from when it was to fire. */
+static bool is_too_late(const struct judging *j, const struct ebb_trigger *t, int64_t nominal_ms, int64_t spread_ms)
 {
-    int64_t late_ms = j->in->now_ms - fires_ms;
+    int64_t late_ms = j->in->now_ms - nominal_ms;
 
     return (t->late_by_ms >= 0 && late_ms > t->late_by_ms) ||
-           (t->catch_up == EBB_CATCH_UP_NONE && late_ms > ON_TIME_MS);
+           (t->catch_up == EBB_CATCH_UP_NONE && late_ms - spread_ms > ON_TIME_MS);
 }
 
 /* Of `count` occurrences after since, the last of them `latest`: the one to run now. catch_up = "all" takes the latest
@@ -184,7 +185,7 @@ static void judge_calendar(const struct judging *j, const struct ebb_trigger *t,
 
     if (!ebb_calendar_last(t->calendar, j->in->now_ms - spread, &latest) || latest <= since)
         return;
-    if (is_too_late(j, t, latest + spread)) {
+    if (is_too_late(j, t, latest, spread)) {
         j->schedule->fired_ms[index] = latest;
         j->schedule->dropped++;
         out->is_dropped = true;
@@ -199,13 +200,13 @@ static void judge_since_run(const struct judging *j, const struct ebb_trigger *t
     int64_t from = ebb__schedule_count_from(
         j->in, j->schedule, index,
         ebb__schedule_last_run(j->in->facts, false, t->anchor == EBB_ANCHOR_LAST_END ? "ended" : "started"));
-    int64_t passed_ms = j->in->now_ms - ebb__schedule_spread(j->in, index) - from;
+    int64_t spread = ebb__schedule_spread(j->in, index), passed_ms = j->in->now_ms - spread - from;
     int64_t steps = t->step_ms > 0 ? passed_ms / t->step_ms : 0;
     int64_t latest = from + steps * t->step_ms;
 
     if (passed_ms < 0 || steps < 1)
         return;
-    if (is_too_late(j, t, latest)) {
+    if (is_too_late(j, t, latest, spread)) {
         j->schedule->fired_ms[index] = latest;
         j->schedule->dropped++;
         out->is_dropped = true;
@@ -292,7 +293,9 @@ static void absorb(const struct judging *j, struct ebb_due *out)
         if (!due.is_due)
             continue;
         j->schedule->fired_ms[i] = due.scheduled_for_ms;
-        out->missed += due.missed + 1;
+        out->missed += due.missed;
+        if (due.scheduled_for_ms + ebb__schedule_spread(j->in, i) < j->in->now_ms)
+            out->missed++;
     }
 }
 
@@ -343,8 +346,8 @@ int64_t ebb__schedule_deadline(const struct ebb_schedule_input *in, size_t index
     int64_t next = INT64_MAX;
 
     if (t->late_by_ms >= 0)
-        next = ebb__schedule_add(nominal_ms, t->late_by_ms);
-    else if (t->calendar && !ebb_calendar_next(t->calendar, nominal_ms, &next))
+        return ebb__schedule_add(nominal_ms, t->late_by_ms);
+    if (t->calendar && !ebb_calendar_next(t->calendar, nominal_ms, &next))
         next = INT64_MAX;
     else if (!t->calendar && t->kind == EBB_TRIGGER_EVERY)
         next = ebb__schedule_add(nominal_ms, t->step_ms);
