@@ -3,13 +3,12 @@
  * The public interface on top of the workspace. Maps of a plan or run are looked up before storage is made, as the
  * command line does.
  */
-#include "ebb.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "engine/lua_version.h"
+#include "service/host_priv.h"
 #include "service/pass.h"
 #include "service/recorded.h"
 #include "table/result_json.h"
@@ -75,7 +74,7 @@ static void put_printable(char *to, size_t size, const char *from)
     ebb_buf_fini(&text);
 }
 
-static int tell(int rc, const struct ebb_err *from, struct ebb_host_error *to)
+int ebb__host_tell(int rc, const struct ebb_err *from, struct ebb_host_error *to)
 {
     if (!rc || !to)
         return rc;
@@ -156,7 +155,7 @@ int ebb_host_open(const struct ebb_host_options *options, struct ebb_host **out,
     *out = NULL;
     memset(&why, 0, sizeof why);
     if (!h)
-        return tell(ebb_err_nomem(&why), &why, err);
+        return ebb__host_tell(ebb_err_nomem(&why), &why, err);
     rc = ebb_lua_check(ebb_lua_version(), &why);
     if (!rc)
         rc = fill(h, options, &why);
@@ -165,7 +164,7 @@ int ebb_host_open(const struct ebb_host_options *options, struct ebb_host **out,
     ebb_workspace_close(ws);
     if (rc) {
         ebb_host_close(h);
-        return tell(rc, &why, err);
+        return ebb__host_tell(rc, &why, err);
     }
     *out = h;
     return 0;
@@ -239,7 +238,7 @@ int ebb_host_load_policies(struct ebb_host *host, const char *path, char **manif
         rc = *manifest ? 0 : ebb_err_nomem(&why);
     }
     ebb_buf_fini(&out);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }
 
 /* ---- one call each ---- */
@@ -264,7 +263,7 @@ int ebb_host_decide(struct ebb_host *host, const char *policy, const char *table
     }
     ebb_decision_free(decision);
     ebb_workspace_close(ws);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }
 
 /* Give a JSON text to the caller; keeps an earlier error. */
@@ -312,7 +311,7 @@ int ebb_host_plan(struct ebb_host *host, const char *table, const char *older_th
     ebb_plan_options_fini(&options);
     ebb_buf_fini(&json);
     ebb_workspace_close(ws);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }
 
 static int give_apply(int rc, struct ebb_apply_result *r, char **result, struct ebb_err *err)
@@ -348,7 +347,7 @@ int ebb_host_apply(struct ebb_host *host, const char *plan, char **result, struc
         rc = ebb_apply(ebb_workspace_site(ws), plan, &options, &r, &why);
     rc = give_apply(rc, &r, result, &why);
     ebb_workspace_close(ws);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }
 
 int ebb_host_resume(struct ebb_host *host, const char *run, char **result, struct ebb_host_error *err)
@@ -366,7 +365,7 @@ int ebb_host_resume(struct ebb_host *host, const char *run, char **result, struc
         rc = ebb_resume(ebb_workspace_site(ws), run, &r, &why);
     rc = give_apply(rc, &r, result, &why);
     ebb_workspace_close(ws);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }
 
 int ebb_host_restore(struct ebb_host *host, const char *run, char **result, struct ebb_host_error *err)
@@ -393,7 +392,7 @@ int ebb_host_restore(struct ebb_host *host, const char *run, char **result, stru
     ebb_restore_result_fini(&r);
     ebb_buf_fini(&json);
     ebb_workspace_close(ws);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }
 
 struct reporting {
@@ -429,5 +428,5 @@ int ebb_host_run(struct ebb_host *host, bool dry_run, ebb_host_report_cb *report
     if (!rc)
         rc = ebb_pass_run(ws, &options, &why);
     ebb_workspace_close(ws);
-    return tell(rc, &why, err);
+    return ebb__host_tell(rc, &why, err);
 }

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shared between threads is shared rightly: the unit on it, built with the thread sanitizer."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, "build", "tsan")
+UNIT = "unit_engine_threads"
+
+
+class Threads(unittest.TestCase):
+    def do(self, *words, **more):
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False, **more)
+        self.assertEqual(0, done.returncode, done.stdout[-3000:] + done.stderr[-3000:])
+
+    def test_evaluators_share_policies(self):
+        if not shutil.which("cmake") or not shutil.which("ninja"):
+            self.skipTest("cmake or ninja is not installed")
+        self.do("cmake", "--preset", "tsan")
+        self.do("cmake", "--build", BUILD, "--target", UNIT)
+        self.do(os.path.join(BUILD, UNIT), env=dict(os.environ, TSAN_OPTIONS="halt_on_error=1:exitcode=66"))
+
+
+if __name__ == "__main__":
+    unittest.main()
