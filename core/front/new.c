@@ -28,12 +28,12 @@ static const struct ebb_example EXAMPLES[] = {
 
 /* The files that are made: of the template, and below the folder. */
 static const struct {
-    const char *from, *to; /* to: before and after the stem of the name */
-    const char *after;
+    const char *from;       /* in the folder of the kind */
+    const char *to, *after; /* before and after the stem of the name */
 } FILES[] = {
     {"policy.lua", "", ".lua"},
     {"spec.lua", "", "_spec.lua"},
-    {"facts.json", "fixtures/", ".json"},
+    {"../facts.json", "fixtures/", ".json"},
 };
 #define FILE_COUNT (sizeof FILES / sizeof *FILES)
 
