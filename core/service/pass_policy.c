@@ -157,10 +157,25 @@ static int load_all(const struct ebb_strs *files, struct ebb_policy_list *list, 
     return rc;
 }
 
+int ebb__policy_list_read(const char *path, struct ebb_policy_list *list, struct ebb_err *err)
+{
+    struct ebb_strs files;
+    int rc;
+
+    memset(list, 0, sizeof *list);
+    ebb_strs_init(&files);
+    rc = ebb_policy_files(path, &files, err);
+    if (!rc) {
+        list->items = calloc(files.count + 1, sizeof(struct ebb_policy *));
+        rc = list->items ? load_all(&files, list, err) : ebb_err_nomem(err);
+    }
+    ebb_strs_fini(&files);
+    return rc;
+}
+
 int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list, struct ebb_err *err)
 {
     const char *dir = ebb_workspace_config(ws)->policies;
-    struct ebb_strs files;
     int rc;
 
     memset(list, 0, sizeof *list);
@@ -169,14 +184,7 @@ int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list
         ebb_err_hint(err, "add policies = \"./policies\" to ebb.lua");
         return rc;
     }
-    ebb_strs_init(&files);
-    rc = ebb_policy_files(dir, &files, err);
-    if (!rc) {
-        list->items = calloc(files.count + 1, sizeof(struct ebb_policy *));
-        rc = list->items ? load_all(&files, list, err) : ebb_err_nomem(err);
-    }
-    ebb_strs_fini(&files);
-    return rc;
+    return ebb__policy_list_read(dir, list, err);
 }
 
 void ebb__policy_list_fini(struct ebb_policy_list *list)

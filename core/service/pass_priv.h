@@ -17,6 +17,8 @@ struct ebb_policy_list {
 /* Load every policy of the folder. A file that does not load is left out and told in first_error; two of one name are
  * an error. */
 int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list, struct ebb_err *err);
+/* The same of any folder, or a file. */
+int ebb__policy_list_read(const char *path, struct ebb_policy_list *list, struct ebb_err *err);
 void ebb__policy_list_fini(struct ebb_policy_list *list);
 const struct ebb_policy *ebb__policy_list_find(const struct ebb_policy_list *list, const char *name);
 bool ebb__pass_is_policy_file(const char *name);
