@@ -14,14 +14,15 @@
 #define EBB_WHYNOT_AHEAD_MS ((int64_t)366 * 24 * 3600 * 1000)
 
 /* *out, a map:
- *   record    the decision record (policies.md 7) as a map
+ *   record    the decision record as a map
  *   checks    list in the order of the record: {n, key (check_each), a, op, b, r, needs (text, what is missing: "463
- *             more", "13 h more"), turns_at (instant), turns_to ("true"|"false"|"unknown")}; turns_at is missing when
- *             the check does not turn within EBB_WHYNOT_AHEAD_MS
+ *             more", "13h more", "1.5 GiB less", "a value"), turns_at (instant), turns_to ("true"|"false"|"unknown")};
+ *             turns_at is missing when the check does not turn within EBB_WHYNOT_AHEAD_MS
  *   guards    list: {n, r, why, until (instant)}
  *   earliest  instant at which the policy would run, all guards included; missing when it would not
  *   reads     list of paths
- * When the policy goes wrong: as ebb_decide, *out NULL. evaluator may be NULL. The caller frees. */
+ * Without a trigger in the input that of a time trigger is taken: a run by hand would not wait. When the policy goes
+ * wrong: as ebb_decide, *out NULL. evaluator may be NULL. The caller frees. */
 int ebb_whynot(struct ebb_evaluator *evaluator, const struct ebb_policy *policy, const struct ebb_decide_input *input,
                struct ebb_value **out, struct ebb_err *err);
 
