@@ -11,3 +11,4 @@ files["policies"] = {
 files["tests/lua/policies"] = files["policies"]
 files["**/*_spec.lua"] = { std = "lua54+busted" }
 files["policies/**/*_spec.lua"] = { std = "lua54+busted" }
+files["policies/templates/**/spec.lua"] = { std = "lua54+busted" }

@@ -182,11 +182,13 @@ describe("a table", function()
   it("raises on wrong arguments", function()
     local t = assert(ebb.table.open(folder, options))
     for _, bad in ipairs { { maps = {} }, { map = "x" }, { state = 5 }, { older_than = 3 }, { max_files = 0 }, { max_share = 2 },
-                           { max_bytes = -1 }, { age = "oldest" }, { prefix_mismatch = "no" }, { with = { 1 } }, { location = "" },
+                           { max_bytes = -1 }, { age = "oldest" }, { prefix_mismatch = "no" }, { with = { 1 } },
+                           { location = "" },
                            { keep_deleted_entries = "yes" }, { output = "a\0b" } } do
       assert.error(function() ebb.plan(t, bad) end)
     end
-    for _, bad in ipairs { { delete = 1 }, { delete = true, quarantine = "/x" }, { max_age = "0d" }, { verify = "x" }, 7 } do
+    for _, bad in ipairs { { delete = 1 }, { delete = true, quarantine = "/x" }, { max_age = "0d" }, { verify = "x" },
+                           7 } do
       assert.error(function() ebb.apply("p-none", bad) end)
     end
     assert.error(function() ebb.plan({}) end)
