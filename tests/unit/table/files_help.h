@@ -41,6 +41,7 @@ struct entry {
 
 struct manifests {
     struct table_fixture *t;
+    const char *uuid;
     struct ebb_buf rows; /* of the list */
     int64_t row_count;
     int count;
@@ -50,6 +51,7 @@ static inline void manifests_init(struct manifests *f, struct table_fixture *t)
 {
     memset(f, 0, sizeof *f);
     f->t = t;
+    f->uuid = UUID_A;
     ebb_buf_init(&f->rows, 1 << 20);
 }
 
@@ -140,13 +142,13 @@ static inline void commit_list(struct manifests *f, const char *column_type, con
     f->t->version++;
     snprintf(list, sizeof list, "\"sequence-number\":1,\"manifest-list\":\"%s/metadata/list.avro\"", f->t->uri);
     snprintf(text, sizeof text,
-             "{\"format-version\":2,\"table-uuid\":\"" UUID_A "\",\"location\":\"%s\",\"last-sequence-number\":9,"
+             "{\"format-version\":2,\"table-uuid\":\"%s\",\"location\":\"%s\",\"last-sequence-number\":9,"
              "\"last-updated-ms\":1,\"current-snapshot-id\":3,\"current-schema-id\":0,\"default-spec-id\":1,"
              "\"schemas\":[{\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"region\","
              "\"required\":false,\"type\":\"%s\"}]}],\"partition-specs\":[" SPECS "],\"properties\":{%s},"
              "\"snapshots\":[%s{\"snapshot-id\":3,\"parent-snapshot-id\":2,\"timestamp-ms\":3000,%s,"
              "\"summary\":{\"operation\":\"append\"}}]}",
-             f->t->uri, column_type, properties, snapshots, list);
+             f->uuid, f->t->uri, column_type, properties, snapshots, list);
     snprintf(path, sizeof path, "%s/metadata/v%d.metadata.json", f->t->location, f->t->version);
     write_path(path, text);
     snprintf(path, sizeof path, "%s/metadata/version-hint.text", f->t->location);
