@@ -224,6 +224,26 @@ static void test_manifests_are_read_when_a_policy_looks(void **state)
                      "check('small', t.stats.small_files, '==', 98) })"));
     put_table_with_files(&w, &m, "");
     expect(&w, 0, "skipped");
+    assert_int_equal(count_records(&w, EBB_RECORD_DECISION, "skip"), 1); /* one decision, not one for each look */
+    assert_int_equal(count_records(&w, EBB_RECORD_DECISION, NULL), 1);
+    assert_non_null(strstr(record_of(&w, told_of(&w, "lake.db.a")->decision, json), "\"a\":2,"));
+    path_of(&w.tables[0], "metadata/m1.avro", path);
+    assert_int_equal(unlink(path), 0);
+    expect(&w, HOUR, "unchanged"); /* from what is kept: the table is the same, and is not read twice */
+    manifests_fini(&m);
+    close_world(&w);
+}
+
+static void test_other_files_are_asked_about(void **state)
+{
+    static const struct entry MORE[] = {{1, 3, 0, "ap", 1, 100, 0, "data/live.parquet"}};
+    struct manifests m;
+    struct world w;
+
+    (void)state;
+    start(&w, POLICY("return skip(all { check('parts', #(t.partitions {}), '==', 99) })"));
+    put_table_with_files(&w, &m, "");
+    expect(&w, 0, "skipped");
     expect(&w, HOUR, "unchanged");
     add_manifest(&m, 3, MORE, 1);
     commit_list(&m, "string", "", "");
