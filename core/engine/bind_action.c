@@ -145,4 +145,5 @@ static const luaL_Reg FUNCTIONS[] = {
 EBB_LJMP void ebb__bind_action(lua_State *L)
 {
     ebb__set_library(L, "action", FUNCTIONS, NULL);
+    EBB_MAY_LJMP(ebb__class_make(L, EBB__ACTION, ACTION_METHODS));
 }

@@ -342,4 +342,5 @@ static const luaL_Reg FUNCTIONS[] = {
 EBB_LJMP void ebb__bind_check(lua_State *L)
 {
     ebb__set_functions(L, FUNCTIONS);
+    EBB_MAY_LJMP(ebb__class_make(L, EBB__NODE, NODE_METHODS));
 }

@@ -28,7 +28,10 @@ EBB_LJMP void ebb__set_functions(lua_State *L, const struct luaL_Reg *functions)
 /* Make a frozen table of functions, filled further by `more` (or NULL), and set it as a global. */
 EBB_LJMP void ebb__set_library(lua_State *L, const char *name, const struct luaL_Reg *functions,
                                void (*more)(lua_State *L));
-/* Set the metatable of the userdata at the top: methods as "__index" …, and no access to it from scripts. */
+/* Make the metatable of a class: methods as "__index" …, and no access to it from scripts. Openers do so for what
+ * every decision needs, that it is in the image of the state. */
+EBB_LJMP void ebb__class_make(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods);
+/* Set the metatable of the userdata at the top, made when it is not there. */
 EBB_LJMP void ebb__object_init(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods);
 /* The userdata at index when it is of the class, else NULL. Never throws. */
 void *ebb__object_test(lua_State *L, int index, enum ebb__class class);
@@ -73,6 +76,7 @@ EBB_LJMP void ebb__bind_check(lua_State *L);
 EBB_LJMP void ebb__bind_rank(lua_State *L);
 EBB_LJMP void ebb__bind_action(lua_State *L);
 EBB_LJMP void ebb__bind_result(lua_State *L);
+EBB_LJMP void ebb__bind_views(lua_State *L);
 /* The pure helpers: base, math, str, table, text, list; sets the methods of strings. */
 EBB_LJMP void ebb__bind_pure(lua_State *L);
 /* Opener of the policy sandbox: pushes the table of all globals. */

@@ -289,6 +289,7 @@ int ebb__open_policy(lua_State *L)
 {
     lua_newtable(L);
     EBB_MAY_LJMP(ebb__bind_pure(L));
+    EBB_MAY_LJMP(ebb__bind_views(L));
     EBB_MAY_LJMP(ebb__bind_header(L));
     EBB_MAY_LJMP(ebb__bind_check(L));
     EBB_MAY_LJMP(ebb__bind_rank(L));

@@ -177,4 +177,5 @@ static const luaL_Reg FUNCTIONS[] = {{"run", l_run}, {"skip", l_skip}, {"defer",
 EBB_LJMP void ebb__bind_result(lua_State *L)
 {
     ebb__set_functions(L, FUNCTIONS);
+    EBB_MAY_LJMP(ebb__class_make(L, EBB__RESULT, RESULT_METHODS));
 }

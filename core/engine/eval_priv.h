@@ -57,8 +57,9 @@ struct ebb__eval {
     bool override_quiet;
     struct ebb_value *action; /* owned */
     char why[512];
-    int rc;            /* of taking the result */
-    const char *state; /* "image" or "collected": what the script ran in */
+    int rc;             /* of taking the result */
+    const char *state;  /* "image" or "collected": what the script ran in */
+    const char *tzdata; /* version of the zone database; of the evaluator */
     struct ebb_err err;
     /* What stands above is zeroed for each evaluation; below is what is large and filled only as far as it is counted.
      */

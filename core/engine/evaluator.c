@@ -24,6 +24,7 @@ struct ebb_evaluator {
     struct ebb__eval eval;
     struct ebb__image images[IMAGES_MAX];
     uint64_t clock;
+    char tzdata[16];
 };
 
 static void drop(struct ebb__image *image)
@@ -44,6 +45,7 @@ int ebb_evaluator_new(struct ebb_evaluator **out, struct ebb_err *err)
         return ebb_err_nomem(err);
     memset(ev->images, 0, sizeof ev->images);
     ev->clock = 0;
+    ebb_tz_version(ev->tzdata);
     rc = ebb__pool_init(&ev->pool, EBB__MEMORY_BYTES, err);
     if (rc)
         free(ev);
@@ -147,37 +149,45 @@ static int run_image(struct ebb_evaluator *ev, struct ebb__eval *e, struct ebb_e
 int ebb__evaluator_begin(struct ebb_evaluator *ev, const struct ebb_policy *policy, const struct ebb_settings *settings,
                          const struct ebb_decide_input *input, struct ebb__eval **out, struct ebb_err *err)
 {
+    int rc = ebb__eval_init(&ev->eval, policy, settings, input, err);
+
+    ev->eval.tzdata = ev->tzdata;
     *out = &ev->eval;
-    return ebb__eval_init(&ev->eval, policy, settings, input, err);
+    return rc;
+}
+
+/* The same evaluation from its beginning. */
+static int begin_again(struct ebb__eval *e, struct ebb_err *err)
+{
+    const char *tzdata = e->tzdata;
+    int rc;
+
+    ebb__eval_fini(e);
+    rc = ebb__eval_init(e, e->policy, e->settings, e->input, err);
+    e->tzdata = tzdata;
+    return rc;
 }
 
 static int run_collected(struct ebb__eval *e, uint8_t *lines, size_t line_count, struct ebb_err *err)
 {
-    const struct ebb_policy *policy = e->policy;
-    const struct ebb_settings *settings = e->settings;
-    const struct ebb_decide_input *input = e->input;
     struct ebb__sandbox sb;
-    int rc;
+    int rc = begin_again(e, err);
 
-    ebb__eval_fini(e);
-    rc = ebb__eval_init(e, policy, settings, input, err);
     return rc ? rc : ebb__eval_run(e, &sb, lines, line_count, err);
 }
 
 int ebb__evaluator_run(struct ebb_evaluator *ev, struct ebb_err *err)
 {
     struct ebb__eval *e = &ev->eval;
-    const struct ebb_decide_input *input = e->input;
-    int rc;
+    int rc = 0;
 
     /* Watching lines costs other gas: that is a run of its own, whose outcome does not count. */
-    if (input->lines) {
-        run_collected(e, input->lines, input->line_count, NULL);
-        ebb__eval_fini(e);
-        rc = ebb__eval_init(e, e->policy, e->settings, input, err);
-        if (rc)
-            return rc;
+    if (e->input->lines) {
+        run_collected(e, e->input->lines, e->input->line_count, NULL);
+        rc = begin_again(e, err);
     }
+    if (rc)
+        return rc;
     rc = run_image(ev, e, err);
     return rc == -(int)EBB_EPOLICY_MEMORY ? run_collected(e, NULL, 0, err) : rc;
 }

@@ -69,18 +69,23 @@ static int frozen_newindex(lua_State *L)
 
 static const char CLASS_KEYS[EBB__CLASS_COUNT] = {0}; /* addresses serve as registry keys */
 
+EBB_LJMP void ebb__class_make(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods)
+{
+    lua_newtable(L);
+    EBB_MAY_LJMP(ebb__set_functions(L, methods));
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_pushliteral(L, "table");
+    lua_setfield(L, -2, "__name");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]);
+}
+
 EBB_LJMP void ebb__object_init(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods)
 {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]) == LUA_TNIL) {
         lua_pop(L, 1);
-        lua_newtable(L);
-        EBB_MAY_LJMP(ebb__set_functions(L, methods));
-        lua_pushboolean(L, 0);
-        lua_setfield(L, -2, "__metatable");
-        lua_pushliteral(L, "table");
-        lua_setfield(L, -2, "__name");
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]);
+        EBB_MAY_LJMP(ebb__class_make(L, class, methods));
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &CLASS_KEYS[class]);
     }
     lua_setmetatable(L, -2);
 }

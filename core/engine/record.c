@@ -162,17 +162,19 @@ static void write_outcome(struct ebb_jsonw *w, struct ebb__mask *mask, const str
     }
 }
 
-static void write_head(struct ebb_jsonw *w, const struct ebb_policy *policy, const struct ebb_decide_input *input)
+static void write_head(struct ebb_jsonw *w, const struct ebb_policy *policy, const struct ebb_decide_input *input,
+                       const struct ebb__eval *e)
 {
     char tzdata[16];
 
-    ebb_tz_version(tzdata);
+    if (!e)
+        ebb_tz_version(tzdata);
     if (input->id)
         ebb_jsonw_kstr(w, "id", input->id);
     ebb_jsonw_kstr(w, "policy", ebb_policy_get_name(policy));
     ebb_jsonw_kstr(w, "bundle", ebb_policy_get_bundle(policy));
     ebb_jsonw_kstr(w, "engine", EBB_VERSION);
-    ebb_jsonw_kstr(w, "tzdata", tzdata);
+    ebb_jsonw_kstr(w, "tzdata", e ? e->tzdata : tzdata);
     write_table(w, ebb_value_get(input->facts, "table"));
     write_instant(w, "now", input->now_ms);
     write_trigger(w, input->trigger);
@@ -198,7 +200,7 @@ static int write_record(const struct ebb_policy *policy, const struct ebb_decide
 
     ebb_jsonw_init(&w, out);
     ebb_jsonw_begin(&w, '{');
-    write_head(&w, policy, input);
+    write_head(&w, policy, input, e);
     if (e) {
         ebb_jsonw_key(&w, "params");
         ebb__mask_write(mask, ebb_settings_get_params(e->settings), &w);

@@ -222,6 +222,12 @@ static const luaL_Reg SLICE_METHODS[] = {
     {NULL, NULL},
 };
 
+EBB_LJMP void ebb__bind_views(lua_State *L)
+{
+    EBB_MAY_LJMP(ebb__class_make(L, EBB__VIEW, VIEW_METHODS));
+    EBB_MAY_LJMP(ebb__class_make(L, EBB__SLICE, SLICE_METHODS));
+}
+
 EBB_LJMP void ebb__view_push_map(lua_State *L, const struct ebb_value *value, const struct ebb__shape *shape, int node)
 {
     struct ebb__view *v;
