@@ -116,16 +116,30 @@ static int converse(struct ebb_repl *repl, struct ebb_err *err)
     return rc;
 }
 
+/* As if it had been used by hand: a saved session then begins with it. */
+static int use_word(struct ebb_repl *repl, const char *word, struct ebb_err *err)
+{
+    struct ebb_buf *out = ebb__repl_out(repl), line;
+    size_t start = out->len;
+    int rc = ebb__repl_use(repl, word, err);
+
+    ebb_buf_init(&line, EBB__REPL_LINE_MAX);
+    ebb_buf_printf(&line, strpbrk(word, " \t") ? ":use \"%s\"" : ":use %s", word);
+    if (!rc)
+        rc = ebb__repl_say_table(repl, err);
+    if (!rc && !repl->is_checked)
+        rc = ebb__repl_remember(repl, ebb_buf_cstr(&line), line.len, ebb_buf_cstr(out) + start, err);
+    ebb_buf_fini(&line);
+    return rc;
+}
+
 /* The words of the command line are tables; the last one stays in use. */
 static int use_words(struct ebb_repl *repl, struct ebb_err *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; !rc && ebb_args_word(&repl->cli->args, i); i++) {
-        rc = ebb__repl_use(repl, ebb_args_word(&repl->cli->args, i), err);
-        if (!rc)
-            rc = ebb__repl_say_table(repl, err);
-    }
+    for (size_t i = 0; !rc && ebb_args_word(&repl->cli->args, i); i++)
+        rc = use_word(repl, ebb_args_word(&repl->cli->args, i), err);
     return rc;
 }
 
@@ -157,6 +171,7 @@ static int run_repl(struct ebb_cli *cli, struct ebb_err *err)
     memset(&repl, 0, sizeof repl);
     repl.cli = cli;
     repl.day = -1;
+    repl.is_checked = file != NULL;
     repl.is_terminal = isatty(STDOUT_FILENO);
     rc = start(cli, err);
     if (!rc)

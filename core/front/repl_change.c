@@ -60,33 +60,42 @@ static void say_clock(struct ebb_buf *out, int64_t at)
     ebb_buf_fini(&iso);
 }
 
-/* Policies whose debounce the event began: when each decides, if nothing more happens. */
-static int say_debounced(struct ebb_repl *repl, const char *type, size_t table, struct ebb_err *err)
+/* When a policy decides for the event, if nothing more happens. */
+static int say_debounced(struct ebb_repl *repl, const struct ebb_policy *policy, const struct ebb_value *event,
+                         size_t table, struct ebb_err *err)
 {
+    const char *type = ebb_value_text_of(event, "type");
     struct ebb_buf *out = ebb__repl_out(repl);
-    const struct ebb_policy *p;
-    int64_t now = ebb_session_now(repl->session);
+    const struct ebb_schedule *schedule;
+    struct ebb_schedule_input in;
+    int rc = ebb_session_schedule(repl->session, table, ebb_policy_get_name(policy), &in, &schedule, err);
 
-    for (size_t i = 0; (p = ebb_session_policy_at(repl->session, i)); i++) {
-        const struct ebb_schedule *schedule;
-        struct ebb_schedule_input in;
-        bool takes = ebb__repl_takes(repl, p);
-        int rc = takes ? ebb_session_schedule(repl->session, table, ebb_policy_get_name(p), &in, &schedule, err) : 0;
+    for (size_t k = 0; !rc && k < ebb_settings_get_trigger_count(in.settings); k++) {
+        const struct ebb_trigger *t = ebb_settings_get_trigger(in.settings, k);
+        bool is_wanted = false;
 
-        for (size_t k = 0; takes && !rc && k < ebb_settings_get_trigger_count(in.settings); k++) {
-            const struct ebb_trigger *t = ebb_settings_get_trigger(in.settings, k);
-
-            if (t->kind != EBB_TRIGGER_EVENT || strcmp(t->text, type))
-                continue;
-            ebb_buf_puts(out, t->debounce_ms ? "  debounced: " : "  ");
-            ebb_print_text(out, ebb_policy_get_name(p));
-            ebb_buf_puts(out, t->has_where ? " decides, if its filter takes it, at " : " decides at ");
-            say_clock(out, now + t->debounce_ms);
-        }
-        if (rc)
-            return rc;
+        if (t->kind != EBB_TRIGGER_EVENT || !type || strcmp(t->text, type))
+            continue;
+        rc = ebb_policy_filter_event(policy, k, event, &is_wanted, err);
+        if (rc || !is_wanted)
+            continue;
+        ebb_buf_puts(out, t->debounce_ms ? "  debounced: " : "  ");
+        ebb_print_text(out, ebb_policy_get_name(policy));
+        ebb_buf_puts(out, " decides at ");
+        say_clock(out, ebb_session_now(repl->session) + t->debounce_ms);
     }
-    return 0;
+    return rc;
+}
+
+static int say_waiting(struct ebb_repl *repl, const struct ebb_value *event, size_t table, struct ebb_err *err)
+{
+    const struct ebb_policy *p;
+    int rc = 0;
+
+    for (size_t i = 0; !rc && (p = ebb_session_policy_at(repl->session, i)); i++)
+        if (ebb__repl_takes(repl, p))
+            rc = say_debounced(repl, p, event, table, err);
+    return rc;
 }
 
 static int run_event(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)
@@ -101,18 +110,18 @@ static int run_event(struct ebb_repl *repl, const struct ebb__repl_words *words,
         rc = read_event(repl, words, &event, err);
     if (!rc)
         rc = ebb_session_event(repl->session, table->index, event, id, err);
+    if (!rc) {
+        ebb_buf_puts(out, "event ");
+        ebb_print_text(out, id);
+        ebb_buf_putc(out, ' ');
+        ebb_print_text(out, words->items[1]);
+        ebb_buf_puts(out, " at ");
+        say_clock(out, ebb_session_now(repl->session));
+        ebb_buf_putc(out, '.');
+        rc = say_waiting(repl, event, table->index, err);
+        ebb_buf_putc(out, '\n');
+    }
     ebb_value_free(event);
-    if (rc)
-        return rc;
-    ebb_buf_puts(out, "event ");
-    ebb_print_text(out, id);
-    ebb_buf_putc(out, ' ');
-    ebb_print_text(out, words->items[1]);
-    ebb_buf_puts(out, " at ");
-    say_clock(out, ebb_session_now(repl->session));
-    ebb_buf_putc(out, '.');
-    rc = say_debounced(repl, words->items[1], table->index, err);
-    ebb_buf_putc(out, '\n');
     return rc;
 }
 

@@ -48,6 +48,9 @@ static int unknown(const char *name, struct ebb_err *err)
     while (count < EBB__REPL_WORDS_MAX && (c = ebb__repl_command_at(count)))
         names[count++] = c->name;
     near = ebb_text_nearest(name, names, count);
+    for (size_t i = count; i-- > 0 && name[0];)
+        if (!strncmp(names[i], name, strlen(name)))
+            near = names[i];
     rc = ebb_err_set(err, EBB_EUSAGE, ":%.100s: unknown command", name);
     if (near)
         ebb_err_hint(err, "did you mean :%s?", near);
@@ -232,40 +235,57 @@ int ebb__repl_run(struct ebb_repl *repl, const char *input, size_t n, bool *inco
     return rc;
 }
 
+/* An option of this program's own command line that the command must be given too. */
+static int add_again(struct ebb_strs *words, const struct ebb_given *given, bool takes_map, struct ebb_err *err)
+{
+    const char *name = given->option->name;
+    struct ebb_buf option;
+    int rc;
+
+    if (strcmp(name, "config") && strcmp(name, "state") && !(takes_map && !strcmp(name, "map")))
+        return 0;
+    ebb_buf_init(&option, EBB__REPL_LINE_MAX);
+    ebb_buf_printf(&option, "--%s=%s", name, given->value);
+    rc = ebb_buf_check(&option, name, err);
+    if (!rc)
+        rc = ebb_strs_add(words, ebb_buf_cstr(&option), err);
+    ebb_buf_fini(&option);
+    return rc;
+}
+
+static int make_words(struct ebb_repl *repl, const char *const *args, size_t count, struct ebb_strs *out,
+                      struct ebb_err *err)
+{
+    const struct ebb_args *own = &repl->cli->args;
+    bool takes_map = !strcmp(args[0], "plan");
+    int rc = ebb_strs_add(out, "ebb", err);
+
+    if (!rc)
+        rc = ebb_strs_add(out, args[0], err);
+    for (size_t i = 0; !rc && i < own->count; i++)
+        rc = add_again(out, &own->items[i], takes_map, err);
+    for (size_t i = 1; !rc && i < count; i++)
+        rc = ebb_strs_add(out, args[i], err);
+    return rc;
+}
+
 int ebb__repl_program(struct ebb_repl *repl, const char *const *args, size_t count, struct ebb_err *err)
 {
-    static const char *const AGAIN[] = {"config", "state", "map"};
-    char *argv[EBB__REPL_WORDS_MAX + 16];
-    const struct ebb_args *own = &repl->cli->args;
+    struct ebb_strs words;
     struct ebb_cli sub;
-    int argc = 0, rc;
-    struct ebb_strs kept;
+    int rc;
 
     ebb_cli_init(&sub, repl->cli->cancelled);
-    ebb_strs_init(&kept);
     sub.keeps_out = true;
     sub.has_colour = repl->cli->has_colour;
-    rc = ebb_strs_add(&kept, "ebb", err);
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = ebb_strs_add(&kept, args[i], err);
-    for (size_t i = 0; !rc && i < own->count && kept.count + 2 < sizeof argv / sizeof argv[0]; i++)
-        for (size_t k = 0; !rc && k < sizeof AGAIN / sizeof AGAIN[0]; k++)
-            if (!strcmp(own->items[i].option->name, AGAIN[k]) && (k < 2 || !strcmp(args[0], "plan"))) {
-                struct ebb_buf option;
-
-                ebb_buf_init(&option, EBB__REPL_LINE_MAX);
-                ebb_buf_printf(&option, "--%s=%s", AGAIN[k], own->items[i].value);
-                rc = ebb_strs_add(&kept, ebb_buf_cstr(&option), err);
-                ebb_buf_fini(&option);
-            }
-    for (size_t i = 0; !rc && i < kept.count; i++)
-        argv[argc++] = kept.items[i];
+    ebb_strs_init(&words);
+    rc = make_words(repl, args, count, &words, err);
     if (!rc)
-        rc = ebb_args_parse(&sub.args, argc, argv, err);
+        rc = ebb_args_parse(&sub.args, (int)words.count, words.items, err);
     if (!rc)
         rc = sub.args.command->run(&sub, err);
     ebb_buf_add_str(ebb__repl_out(repl), ebb_buf_str(&sub.out));
     ebb_cli_fini(&sub);
-    ebb_strs_fini(&kept);
+    ebb_strs_fini(&words);
     return rc;
 }

@@ -22,12 +22,16 @@ struct search {
 
 static int offer(struct search *s, const char *name, struct ebb_err *err)
 {
+    struct ebb_buf shown;
+    bool is_plain;
+
     if (strncmp(name, s->word, s->n) || s->out->count >= FOUND_MAX || ebb_strs_has(s->out, name))
         return 0;
-    for (const char *p = name; *p; p++)
-        if (iscntrl((unsigned char)*p))
-            return 0; /* nothing that the terminal would take for a command */
-    return ebb_strs_add(s->out, name, err);
+    ebb_buf_init(&shown, 65536);
+    ebb_text_escape(&shown, name, strlen(name));
+    is_plain = !strcmp(ebb_buf_cstr(&shown), name); /* nothing that the terminal would take for a command */
+    ebb_buf_fini(&shown);
+    return is_plain ? ebb_strs_add(s->out, name, err) : 0;
 }
 
 static int offer_commands(struct search *s, const char *prefix)
@@ -100,6 +104,15 @@ static int offer_tables(struct ebb_repl *repl, struct search *s)
     return rc ? rc : offer_files(s, ".json");
 }
 
+/* Whether there are names below the first n bytes of this one. */
+static bool has_below(const struct ebb_api_entry *all, size_t count, const char *name, size_t n)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(all[i].name, name, n) && all[i].name[n] == '.' && strcmp(all[i].phase, "header") != 0)
+            return true;
+    return false;
+}
+
 /* Names of the policy API below a prefix that is left out ("t."): the next component of each. */
 static int offer_api(struct search *s, const char *prefix)
 {
@@ -115,9 +128,9 @@ static int offer_api(struct search *s, const char *prefix)
         if (strncmp(full, prefix, skip) || !strcmp(all[i].phase, "header") || strncmp(full + skip, s->word, s->n))
             continue;
         n = s->n + strcspn(full + skip + s->n, ".");
-        if (strpbrk(full + skip, "[]<> ") || n >= sizeof name)
+        if (strpbrk(full + skip, "[]<> ") || n + 1 >= sizeof name)
             continue;
-        snprintf(name, sizeof name, "%.*s", (int)n, full + skip);
+        snprintf(name, sizeof name, "%.*s%s", (int)n, full + skip, has_below(all, count, full, skip + n) ? "." : "");
         rc = offer(s, name, NULL);
     }
     return rc;

@@ -7,10 +7,9 @@
 
 #include "base/time.h"
 #include "front/decision_print.h"
+#include "front/decision_tree.h"
 #include "front/print.h"
 #include "front/repl_priv.h"
-
-#define RANKED_MAX 30
 
 /* Decide with the policy named, or the one meant; *record is its record. */
 static int decide(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_decision **out,
@@ -159,108 +158,6 @@ static void say_held_by(struct ebb_buf *out, const struct ebb_value *record)
     }
 }
 
-static bool is_taken(const struct ebb_value *record, const struct ebb_value *row)
-{
-    const struct ebb_value *keys = ebb_value_get(ebb_value_get(record, "action"), "partitions");
-
-    for (size_t i = 0; i < ebb_value_get_count(keys); i++)
-        if (ebb_value_is_equal(ebb_value_get_at(keys, i), ebb_value_get(row, "key")))
-            return true;
-    return false;
-}
-
-static int by_score(const void *a, const void *b)
-{
-    double x = ebb_value_get_float(ebb_value_get(*(const struct ebb_value *const *)a, "score"), 0);
-    double y = ebb_value_get_float(ebb_value_get(*(const struct ebb_value *const *)b, "score"), 0);
-
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static void say_ranked_row(struct ebb_buf *out, const struct ebb_value *record, const struct ebb_value *row)
-{
-    const struct ebb_value *parts = ebb_value_get(row, "parts");
-    size_t start = out->len;
-
-    ebb_buf_putc(out, ' ');
-    ebb_decision_print_value(out, ebb_value_get(row, "key"));
-    ebb_print_pad(out, start, 24);
-    ebb_buf_printf(out, "%8.1f", ebb_value_get_float(ebb_value_get(row, "score"), 0));
-    for (size_t i = 0; i < ebb_value_get_count(parts); i++)
-        if (ebb_value_get_kind(ebb_value_get_at(parts, i)) != EBB_VALUE_STRING)
-            ebb_buf_printf(out, "  %8.2f", ebb_value_get_float(ebb_value_get_at(parts, i), 0));
-    ebb_buf_puts(out, is_taken(record, row) ? "  yes\n" : "  no\n");
-}
-
-static void say_ranked_head(struct ebb_buf *out, const struct ebb_value *row)
-{
-    const struct ebb_value *parts = ebb_value_get(row, "parts");
-    size_t start = out->len;
-
-    ebb_buf_puts(out, " key");
-    ebb_print_pad(out, start, 24);
-    ebb_buf_puts(out, "   score");
-    for (size_t i = 0; i < ebb_value_get_count(parts); i++)
-        if (ebb_value_get_kind(ebb_value_get_at(parts, i)) != EBB_VALUE_STRING) {
-            struct ebb_str key = ebb_value_get_key(parts, i);
-
-            ebb_buf_printf(out, "  %8.*s", key.n > 8 ? 8 : (int)key.n, key.p);
-        }
-    ebb_buf_puts(out, "  taken\n");
-}
-
-/* Those that a check of their own kept out of the ranking. */
-static void say_left_out(struct ebb_buf *out, const struct ebb_value *record)
-{
-    const struct ebb_value *checks = ebb_value_get(record, "checks");
-
-    for (size_t i = 0, n = 0; i < ebb_value_get_count(checks) && n < RANKED_MAX; i++) {
-        const struct ebb_value *row = ebb_value_get_at(checks, i);
-        const char *r = ebb_value_text_of(row, "r");
-        size_t start = out->len;
-
-        if (!ebb_value_get(row, "key") || (r && !strcmp(r, "true")))
-            continue;
-        n++;
-        ebb_buf_putc(out, ' ');
-        ebb_decision_print_value(out, ebb_value_get(row, "key"));
-        ebb_print_pad(out, start, 24);
-        ebb_buf_puts(out, "       –  no   ");
-        ebb_print_text(out, ebb_value_text_of(row, "n"));
-        ebb_buf_puts(out, ": ");
-        ebb_decision_print_value(out, ebb_value_get(row, "a"));
-        ebb_buf_putc(out, ' ');
-        ebb_print_text(out, ebb_value_text_of(row, "op"));
-        ebb_buf_putc(out, ' ');
-        ebb_decision_print_value(out, ebb_value_get(row, "b"));
-        ebb_buf_puts(out, " is ");
-        ebb_print_text(out, r);
-        ebb_buf_putc(out, '\n');
-    }
-}
-
-static int say_ranked(struct ebb_repl *repl, const struct ebb_value *record, struct ebb_err *err)
-{
-    const struct ebb_value *list = ebb_value_get(record, "ranked"), **rows;
-    struct ebb_buf *out = ebb__repl_out(repl);
-    size_t count = ebb_value_get_count(list);
-
-    if (count) {
-        rows = calloc(count, sizeof *rows);
-        if (!rows)
-            return ebb_err_nomem(err);
-        for (size_t i = 0; i < count; i++)
-            rows[i] = ebb_value_get_at(list, i);
-        qsort(rows, count, sizeof *rows, by_score);
-        say_ranked_head(out, rows[0]);
-        for (size_t i = 0; i < count && i < RANKED_MAX; i++)
-            say_ranked_row(out, record, rows[i]);
-        free(rows);
-    }
-    say_left_out(out, record);
-    return 0;
-}
-
 static void say_notes(struct ebb_buf *out, const struct ebb_value *record)
 {
     const struct ebb_value *notes = ebb_value_get(record, "notes");
@@ -299,7 +196,7 @@ static int run_decide(struct ebb_repl *repl, const struct ebb__repl_words *words
             ebb_console_write(out, NULL, ebb_decision_get_action(decision));
             ebb_buf_putc(out, '\n');
         }
-        rc = say_ranked(repl, record, err);
+        rc = ebb_decision_print_ranked(out, record, err);
         say_notes(out, record);
     }
     ebb_buf_fini(&text);

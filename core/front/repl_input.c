@@ -219,6 +219,15 @@ static size_t common_length(const struct ebb_strs *found)
     return n;
 }
 
+static bool is_command(const LineInfo *info)
+{
+    const char *p = info->buffer;
+
+    while (p < info->lastchar && *p == ' ')
+        p++;
+    return p < info->lastchar && *p == ':';
+}
+
 static unsigned char on_tab(EditLine *edit, int c)
 {
     struct ebb__repl_input *in = NULL;
@@ -242,7 +251,7 @@ static unsigned char on_tab(EditLine *edit, int c)
             say_candidates(&found);
             result = CC_REDISPLAY;
         }
-        if (found.count == 1 && common >= n - start && !strchr("./{(", found.items[0][common ? common - 1 : 0])) {
+        if (found.count == 1 && is_command(info) && found.items[0][common - 1] != '/') {
             el_insertstr(edit, " ");
             result = CC_REFRESH;
         }
@@ -302,9 +311,13 @@ static void save_history(struct ebb__repl_input *in)
 void ebb__repl_input_add(struct ebb__repl_input *in, const char *text)
 {
     HistEvent event;
+    locale_t before;
 
-    if (in->history && text[0] && strlen(text) <= HISTORY_TEXT_MAX)
-        history(in->history, &event, H_ENTER, text);
+    if (!in->history || !text[0] || strlen(text) > HISTORY_TEXT_MAX)
+        return;
+    before = uselocale(in->locale);
+    history(in->history, &event, H_ENTER, text);
+    uselocale(before);
 }
 
 /* ---- both ---- */
@@ -313,10 +326,9 @@ static int open_edit(struct ebb__repl_input *in, struct ebb_err *err)
 {
     HistEvent event;
 
-    in->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     in->history = history_init();
     in->edit = el_init("ebb", stdin, stdout, stderr);
-    if (!in->locale || !in->history || !in->edit)
+    if (!in->history || !in->edit)
         return ebb_err_nomem(err);
     history(in->history, &event, H_SETSIZE, HISTORY_MAX);
     history(in->history, &event, H_SETUNIQUE, 1);
@@ -325,8 +337,8 @@ static int open_edit(struct ebb__repl_input *in, struct ebb_err *err)
     el_set(in->edit, EL_EDITOR, "emacs");
     el_set(in->edit, EL_HIST, history, in->history);
     el_set(in->edit, EL_GETCFN, get_char);
-    el_set(in->edit, EL_ADDFN, "ebb-interrupt", "Drop the line", on_interrupt);
-    el_set(in->edit, EL_ADDFN, "ebb-complete", "Complete the word", on_tab);
+    el_wset(in->edit, EL_ADDFN, L"ebb-interrupt", L"Drop the line", on_interrupt);
+    el_wset(in->edit, EL_ADDFN, L"ebb-complete", L"Complete the word", on_tab);
     el_set(in->edit, EL_BIND, "^C", "ebb-interrupt", NULL);
     el_set(in->edit, EL_BIND, "^I", "ebb-complete", NULL);
     el_set(in->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
@@ -349,9 +361,11 @@ int ebb__repl_input_open(struct ebb_repl *repl, struct ebb__repl_input **out, st
     ebb_buf_init(&in->line, EBB__REPL_LINE_MAX);
     ebb_buf_init(&in->file, 4096);
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb")) {
-        before = uselocale((locale_t)0);
-        rc = open_edit(in, err);
-        uselocale(before);
+        in->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+        before = in->locale ? uselocale(in->locale) : (locale_t)0;
+        rc = in->locale ? open_edit(in, err) : ebb_err_nomem(err);
+        if (in->locale)
+            uselocale(before);
     }
     if (rc) {
         ebb__repl_input_close(in);
@@ -363,16 +377,22 @@ int ebb__repl_input_open(struct ebb_repl *repl, struct ebb__repl_input **out, st
 
 void ebb__repl_input_close(struct ebb__repl_input *in)
 {
+    locale_t before = (locale_t)0;
+
     if (!in)
         return;
+    if (in->locale)
+        before = uselocale(in->locale);
     if (in->history && in->edit)
         save_history(in);
     if (in->edit)
         el_end(in->edit);
     if (in->history)
         history_end(in->history);
-    if (in->locale)
+    if (in->locale) {
+        uselocale(before);
         freelocale(in->locale);
+    }
     ebb_buf_fini(&in->file);
     ebb_buf_fini(&in->line);
     free(in);

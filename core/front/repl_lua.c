@@ -106,9 +106,10 @@ int ebb__repl_lua(struct ebb_repl *repl, struct ebb_str source, bool *incomplete
         ebb_buf_add_str(out, ebb_buf_str(&r.out));
     if (!rc && !r.is_expression)
         ebb__repl_say_gas(out, r.gas);
-    if (rc && r.line) {
-        if (!*incomplete)
-            say_syntax(repl, source, &r, err);
+    if (*incomplete) {
+        rc = 0;
+    } else if (rc && r.line) {
+        say_syntax(repl, source, &r, err);
         rc = 0;
     } else if (rc && is_abort(err)) {
         say_abort(repl, &r, err);

@@ -43,6 +43,7 @@ struct ebb_repl {
     struct ebb_buf more;     /* what is still to be shown */
     bool is_terminal;        /* standard output is one */
     bool quits, shows_whole; /* whole: lines are not cut this time */
+    bool is_checked;         /* a saved session is loaded: what it begins with is in it */
     int load_depth;
     int64_t gas; /* of the last evaluation; -1 none */
     int decided; /* decisions told since it was set to 0 */

@@ -7,15 +7,18 @@
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "engine/mask.h"
 #include "front/print.h"
 #include "front/repl_priv.h"
 #include "io/file.h"
+#include "service/facts.h"
 
 #define ENTRIES_MAX 20000
 #define ENTRY_MAX ((size_t)1 << 20)
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 #define LOAD_DEPTH 8
 
+static const char HEAD[] = "# a session of ebb repl";
 static const char FIRST[] = "ebb> ", NEXT[] = " ..> ", CLOCK[] = "# now ";
 
 /* ---- remembering ---- */
@@ -74,6 +77,24 @@ int ebb__repl_remember(struct ebb_repl *repl, const char *input, size_t n, const
 
 /* ---- save ---- */
 
+/* A slip of the keyboard must not cost a file: what is written over begins like what is written. */
+static int check_target(const char *file, const char *head, const char *what, struct ebb_err *err)
+{
+    struct ebb_buf text;
+    int rc;
+
+    ebb_buf_init(&text, FILE_MAX_BYTES);
+    rc = ebb_file_read(file, &text, err);
+    if (!rc && text.len && strncmp(text.data, head, strlen(head))) {
+        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is there and is no %s; it is not written over", file, what);
+        ebb_err_hint(err, "take another name");
+    } else if (rc == -(int)EBB_ENOENT) {
+        rc = 0;
+    }
+    ebb_buf_fini(&text);
+    return rc;
+}
+
 static size_t write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next)
 {
     size_t lines = 0;
@@ -95,10 +116,12 @@ static int run_save(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 {
     struct ebb_buf text;
     size_t lines = 0;
-    int rc;
+    int rc = check_target(words->items[1], HEAD, "saved session", err);
 
+    if (rc)
+        return rc;
     ebb_buf_init(&text, FILE_MAX_BYTES);
-    ebb_buf_puts(&text, "# a session of ebb repl; replay with: ebb repl --load FILE --check\n");
+    ebb_buf_printf(&text, "%s; replay with: ebb repl --load FILE --check\n", HEAD);
     ebb_buf_puts(&text, CLOCK);
     ebb_print_time(&text, repl->started_ms);
     ebb_buf_putc(&text, '\n');
@@ -343,35 +366,69 @@ static int run_load(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 
 /* ---- the rest ---- */
 
-static int run_capture(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)
+/* Facts without members whose names are like those of secrets. Depth is bounded by that of the facts. */
+static void copy_open(struct ebb_value *to, const struct ebb_value *from)
 {
-    const char *file = words->items[words->count - 1];
-    const struct ebb_policy *meant = ebb__repl_policy_meant(repl);
-    const struct ebb_value *facts;
-    struct ebb_buf json;
-    int rc = ebb__repl_facts(repl, meant ? ebb_policy_get_name(meant) : NULL, &facts, err);
+    for (size_t i = 0; i < ebb_value_get_count(from); i++) {
+        struct ebb_str key = ebb_value_get_key(from, i);
+        const struct ebb_value *v = ebb_value_get_at(from, i);
 
-    if (!rc && words->count == 3 && strcmp(words->items[1], ">"))
-        rc = ebb_err_set(err, EBB_EUSAGE, ":capture: write :capture > FILE");
-    if (rc)
-        return rc;
-    file += file[0] == '>';
+        if (ebb_is_secret_name(key))
+            continue;
+        if (ebb_value_get_kind(v) == EBB_VALUE_MAP)
+            copy_open(ebb_value_put_map(to, key.p), v);
+        else
+            ebb_value_put_copy(to, key.p, v);
+    }
+}
+
+static int write_facts(const struct ebb_value *facts, const char *file, size_t *n, struct ebb_err *err)
+{
+    struct ebb_value *open = ebb_value_new_map(NULL);
+    struct ebb_buf json;
+    int rc;
+
     ebb_buf_init(&json, FILE_MAX_BYTES);
-    rc = ebb_value_to_json(facts, &json, err);
+    copy_open(open, facts);
+    ebb_value_put_int(open, "format", EBB_FACTS_FORMAT);
+    rc = ebb_value_check(open, file, err);
+    if (!rc)
+        rc = ebb_value_to_json(open, &json, err);
     ebb_buf_putc(&json, '\n');
     if (!rc)
         rc = ebb_buf_check(&json, file, err);
     if (!rc)
+        rc = check_target(file, "{", "captured table", err);
+    if (!rc)
         rc = ebb_file_replace(file, json.data, json.len, err);
-    if (!rc) {
-        ebb_buf_puts(ebb__repl_out(repl), "captured ");
-        ebb_print_text(ebb__repl_out(repl), repl->tables[repl->current].label);
-        ebb_buf_printf(ebb__repl_out(repl), " as it is in this session: %zu bytes in ", json.len);
-        ebb_print_text(ebb__repl_out(repl), file);
-        ebb_buf_putc(ebb__repl_out(repl), '\n');
-    }
+    *n = json.len;
     ebb_buf_fini(&json);
+    ebb_value_free(open);
     return rc;
+}
+
+static int run_capture(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)
+{
+    const char *file = words->items[words->count - 1];
+    const struct ebb_policy *meant = ebb__repl_policy_meant(repl);
+    struct ebb_buf *out = ebb__repl_out(repl);
+    const struct ebb_value *facts;
+    size_t n;
+    int rc = ebb__repl_facts(repl, meant ? ebb_policy_get_name(meant) : NULL, &facts, err);
+
+    if (!rc && words->count == 3 && strcmp(words->items[1], ">"))
+        rc = ebb_err_set(err, EBB_EUSAGE, ":capture: write :capture > FILE");
+    file += file[0] == '>';
+    if (!rc)
+        rc = write_facts(facts, file, &n, err);
+    if (rc)
+        return rc;
+    ebb_buf_puts(out, "captured ");
+    ebb_print_text(out, repl->tables[repl->current].label);
+    ebb_buf_printf(out, " as it is in this session: %zu bytes in ", n);
+    ebb_print_text(out, file);
+    ebb_buf_putc(out, '\n');
+    return 0;
 }
 
 static int run_more(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)

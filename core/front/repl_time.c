@@ -98,7 +98,7 @@ static int on_fire(void *data, const struct ebb_fire *fire, struct ebb_err *err)
     ebb_fire_wall(fire, out);
     ebb_print_pad(out, start, 28);
     ebb_print_time(out, fire->fires_ms);
-    ebb_print_pad(out, start, 50);
+    ebb_print_pad(out, start, 54);
     ebb_fire_note(fire, out);
     while (out->len > start && out->data[out->len - 1] == ' ')
         out->len--;
@@ -123,7 +123,7 @@ static int say_next(struct ebb_repl *repl, const struct ebb_policy *policy, size
     ebb_buf_puts(out, " nominal");
     ebb_print_pad(out, start, 28);
     ebb_buf_puts(out, "fires");
-    ebb_print_pad(out, start, 50);
+    ebb_print_pad(out, start, 54);
     ebb_buf_puts(out, "note\n");
     before = out->len;
     rc = ebb_preview(&in, ebb_session_now(repl->session), n, on_fire, repl, err);
