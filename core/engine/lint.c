@@ -116,6 +116,22 @@ static int lint_params(const struct ebb_policy *policy, struct ebb_diagnostics *
     return rc;
 }
 
+void ebb_lint_same_name(const struct ebb_policy *policy, const char *other, struct ebb_diagnostics *diags)
+{
+    struct ebb__finding f = {.file = policy->file, .is_error = true, .code = "policy.duplicate_name"};
+    struct ebb__places places;
+    char message[512];
+
+    f.source = (struct ebb_str){policy->source, policy->source_bytes};
+    f.message = message;
+    f.hint = "schedules and records are kept by name: give each policy its own";
+    snprintf(message, sizeof message, "name: %s is that of %.400s too", ebb_policy_get_name(policy), other);
+    ebb__places_init(&places, f.source);
+    ebb__places_find(&places, "name", &f.line, &f.column);
+    ebb__places_fini(&places);
+    ebb__diagnose(diags, &f);
+}
+
 int ebb_lint_policy(const struct ebb_policy *policy, struct ebb_diagnostics *diags, struct ebb_err *err)
 {
     int rc = lint_source(policy, policy->file, (struct ebb_str){policy->source, policy->source_bytes}, diags, err);

@@ -3,7 +3,6 @@
  * Lint of a loaded policy: what is allowed and still likely a mistake. Every finding is a warning with a stable code:
  *   lint.interval_drift     min_interval > period − 1 h − spread: runs drift or are dropped
  *   lint.spread_too_long    spread is not shorter than the period
- *   lint.always_quiet       the quiet windows leave no free instant
  *   lint.late_by            late_by ends before the spread does
  *   lint.no_min_interval    an event trigger without min_interval
  *   lint.cron_days          cron with both day fields restricted: either matches
@@ -14,7 +13,10 @@
  *   lint.length_of_holes    `#` of a table written with holes or with string keys
  *   lint.unknown_global     a name that the sandbox does not have
  *   lint.duplicate_check    two checks of one name
- * Works on the tokens of the source; never runs it.
+ *   lint.line_ends          CR LF
+ *   lint.not_utf8           a byte that is not UTF-8
+ * Works on the tokens of the source; never runs it. (lint.always_quiet, windows that leave no free instant, is an error
+ * that the loader finds.)
  */
 #ifndef EBB_ENGINE_LINT_H
 #define EBB_ENGINE_LINT_H
@@ -23,5 +25,8 @@
 
 /* Add the findings for a policy. EBB_ENOMEM. */
 int ebb_lint_policy(const struct ebb_policy *policy, struct ebb_diagnostics *diags, struct ebb_err *err);
+
+/* Report, as an error at its name, that the policy has the name of the one in another file: policy.duplicate_name. */
+void ebb_lint_same_name(const struct ebb_policy *policy, const char *other, struct ebb_diagnostics *diags);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ebb check, ebb manifest: policies as files, nothing is run but their headers.
+ * ebb check: policies as files, nothing is run but their headers.
  */
-#include <stdio.h>
-
 #include "engine/lint.h"
 #include "engine/syntax.h"
 #include "front/commands.h"
@@ -15,14 +13,9 @@ static const struct ebb_option OPTIONS[] = {
     EBB_OPTIONS_END,
 };
 
-static const struct ebb_example CHECK_EXAMPLES[] = {
+static const struct ebb_example EXAMPLES[] = {
     {"ebb check", "every policy of the configured folder (or ./policies)"},
     {"ebb check policies/orphans.lua --json", "for an editor or CI"},
-    {NULL, NULL},
-};
-
-static const struct ebb_example MANIFEST_EXAMPLES[] = {
-    {"ebb manifest policies/orphans.lua | jq .triggers", "what the file declares"},
     {NULL, NULL},
 };
 
@@ -58,23 +51,19 @@ static int gather(struct ebb_cli *cli, struct ebb_strs *files, struct ebb_err *e
 /* ---- check ---- */
 
 /* A policy that loads: its name must be that of no other. */
-static int check_name(const char *file, const char *name, struct ebb_strs *names, struct ebb_diagnostics *list,
+static int check_name(const struct ebb_policy *policy, struct ebb_strs *names, struct ebb_diagnostics *list,
                       struct ebb_err *err)
 {
-    struct ebb_diagnostic d = {.line = 1, .column = 1, .is_error = true, .code = "policy.duplicate_name"};
-    char message[256];
+    const char *name = ebb_policy_get_name(policy);
     int rc;
 
-    d.file = (char *)(uintptr_t)file;
-    d.hint = (char *)(uintptr_t) "schedules and records are kept by name: give each policy its own";
-    d.message = message;
     for (size_t i = 0; i + 1 < names->count; i += 2)
         if (!strcmp(names->items[i], name)) {
-            snprintf(message, sizeof message, "name: %s is the name of %.150s too", name, names->items[i + 1]);
-            ebb_diagnostics_add(list, &d);
+            ebb_lint_same_name(policy, names->items[i + 1], list);
+            return 0;
         }
     rc = ebb_strs_add(names, name, err);
-    return rc ? rc : ebb_strs_add(names, file, err);
+    return rc ? rc : ebb_strs_add(names, ebb_policy_get_file(policy), err);
 }
 
 /* What is wrong in a file stands in the list; only what is wrong with the check itself ends it. */
@@ -87,7 +76,7 @@ static int check_file(const char *file, struct ebb_strs *names, struct ebb_diagn
     if (!rc)
         rc = ebb_lint_policy(policy, list, err);
     if (!rc)
-        rc = check_name(file, ebb_policy_get_name(policy), names, list, err);
+        rc = check_name(policy, names, list, err);
     ebb_policy_free(policy);
     return rc && rc != -(int)EBB_ENOMEM && list->error_count > before ? 0 : rc;
 }
@@ -155,21 +144,6 @@ static int run_check(struct ebb_cli *cli, struct ebb_err *err)
     return rc;
 }
 
-/* ---- manifest ---- */
-
-static int run_manifest(struct ebb_cli *cli, struct ebb_err *err)
-{
-    struct ebb_policy *policy = NULL;
-    int rc = ebb_policy_load(ebb_args_word(&cli->args, 0), &policy, NULL, err);
-
-    if (!rc) {
-        ebb_buf_puts(&cli->out, ebb_policy_get_manifest_json(policy));
-        ebb_buf_putc(&cli->out, '\n');
-    }
-    ebb_policy_free(policy);
-    return rc;
-}
-
 const struct ebb_command ebb_command_check = {
     .name = "check",
     .args = "[DIR|FILE…]",
@@ -179,16 +153,6 @@ const struct ebb_command ebb_command_check = {
              "wrong.",
     .arg_max = (size_t)-1,
     .options = OPTIONS,
-    .examples = CHECK_EXAMPLES,
+    .examples = EXAMPLES,
     .run = run_check,
-};
-
-const struct ebb_command ebb_command_manifest = {
-    .name = "manifest",
-    .args = "FILE",
-    .summary = "the data part of a policy as JSON",
-    .arg_min = 1,
-    .arg_max = 1,
-    .examples = MANIFEST_EXAMPLES,
-    .run = run_manifest,
 };

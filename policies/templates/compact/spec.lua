@@ -10,10 +10,10 @@ describe("template-name", function()
     s:at "2026-03-31T12:00:00Z"
   end)
 
-  it("takes the partitions with small files", function()
+  it("takes the partitions with small files, the ones that gain most per byte first", function()
     local d = s:decide()
     assert.verdict(d, { "run", by = "policy" })
-    assert.same({ "ds=2026-03-26", "ds=2026-03-28" }, d.action.partitions)
+    assert.same({ "ds=2026-03-28", "ds=2026-03-26" }, d.action.partitions)
   end)
 
   it("waits for twenty commits", function()

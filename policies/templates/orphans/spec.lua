@@ -34,6 +34,8 @@ describe("template-name", function()
   end)
 
   it("stops after three failures in a row", function()
+    s = ebb.session { policy = "template-name", fixture = "template_name.json", mode = "enforce" }
+    s:at "2026-03-31T12:00:00Z"
     for _ = 1, 3 do
       s:manual()
       s:finish "failed"
