@@ -23,12 +23,21 @@ local function text_of(message)
   return type(message) == "table" and not getmetatable(message) and ok and pretty.write(message) or tostring(message)
 end
 
+-- An error that names its place in a spec, and what it says.
+local function split(message)
+  local file, line, rest = message:match "^([^\n:]*_spec%.lua):(%d+): (.*)$"
+  if file then return file, tonumber(line), rest end
+end
+
 local function add(name, status, trace, fallback, message)
   local file, line = place_of(trace, fallback)
+  message = status ~= "passed" and text_of(message) or nil
+  local own_file, own_line, said = split(message or "")
+  if own_file then file, line, message = own_file, own_line, said end
   local policy = coverage.take_uses()[1]
   if current_file and policy and not named[current_file] then named[current_file] = policy end
   tests[#tests + 1] = { name = name, status = status, file = file, line = line, spec = current_file, policy = policy,
-                        message = status ~= "passed" and text_of(message) or nil }
+                        message = message }
 end
 
 local function write_report()
