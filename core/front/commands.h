@@ -30,6 +30,8 @@ extern const struct ebb_command ebb_command_test;
 extern const struct ebb_command ebb_command_repl;
 extern const struct ebb_command ebb_command_simulate;
 extern const struct ebb_command ebb_command_replay;
+extern const struct ebb_command ebb_command_backtest;
+extern const struct ebb_command ebb_command_whynot;
 extern const struct ebb_command ebb_command_run;
 extern const struct ebb_command ebb_command_job;
 extern const struct ebb_command ebb_command_sql;

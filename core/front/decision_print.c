@@ -43,7 +43,7 @@ void ebb_decision_print_verdict(struct ebb_cli *cli, const struct ebb_value *rec
         ebb_buf_puts(&cli->out, " until ");
         ebb_print_text(&cli->out, ebb_value_text_of(record, "until"));
     }
-    if (action) {
+    if (action && verdict && (!strcmp(verdict, "run") || !strcmp(verdict, "refused"))) {
         ebb_buf_putc(&cli->out, ' ');
         ebb_print_text(&cli->out, action);
     }

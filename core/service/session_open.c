@@ -7,6 +7,8 @@
 #include "service/pass_priv.h"
 #include "service/session_priv.h"
 
+#define LONG_AGO_MS ((int64_t)1) /* a policy that no pass saw yet counts all there is, as in a decision by hand */
+
 static const char *text_in(const struct ebb_value *map, const char *key)
 {
     const char *text = ebb_value_text_of(map, key);
@@ -51,11 +53,13 @@ int ebb__session_recall(struct ebb_session *s, struct ebb_workspace *ws, const c
     uuid = ebb_value_text_of(ebb_value_get(ebb_session_facts(s, 0, NULL, NULL), "table"), "uuid");
     if (ebb_facts_is_fixture(table) || !store || !uuid)
         return 0;
-    rc = ebb_schedule_load(store, name, uuid, &schedule, err);
+    rc = ebb_schedule_load_of(store, policy, uuid, &schedule, err);
     if (rc)
         return rc;
     is_used = schedule.active_since_ms && schedule.active_since_ms <= ebb_session_now(s);
-    return ebb_session_take_over(s, 0, name, runs, is_used ? &schedule : NULL, err);
+    if (is_used)
+        rc = ebb_session_active_since(s, 0, name, schedule.active_since_ms, err);
+    return rc ? rc : ebb_session_take_over(s, 0, name, runs, is_used ? &schedule : NULL, err);
 }
 
 int ebb_session_open(struct ebb_workspace *ws, const char *table, const struct ebb_policy *policy,
@@ -76,6 +80,8 @@ int ebb_session_open(struct ebb_workspace *ws, const char *table, const struct e
         ebb__session_binding(ws, policy, facts, &binding);
         rc = ebb_session_bind(s, policy, &binding, err);
     }
+    if (!rc) /* unless the store knows better */
+        rc = ebb_session_active_since(s, 0, ebb_policy_get_name(policy), LONG_AGO_MS, err);
     if (!rc)
         rc = ebb__session_recall(s, ws, table, policy, ebb_value_get(facts, "runs"), err);
     ebb_value_free(facts);
