@@ -278,6 +278,62 @@ static void test_a_long_history(void **state)
     close_world(&w);
 }
 
+struct captured_case {
+    const char *text, *message, *hint;
+};
+
+static void test_captured_files_that_are_none(void **state)
+{
+    static const struct captured_case CASES[] = {
+        {"\xef\xbb\xbf{\"table\":{}}", "begins with a byte order mark", "without one"},
+        {"\xff\xfe{", "begins with a byte order mark", "UTF-8"},
+        {"{\"table\":", "offset", "ebb capture"},
+        {"{\"format\":2,\"ebb\":\"9.1.0\",\"table\":{}}", "format 2, written by ebb 9.1.0", "capture the table again"},
+        {"{\"format\":\"1\",\"table\":{}}", "format: a number is due", ""},
+        {"{\"format\":1}", "no \"table\" in it", "ebb capture"},
+        {"{\"table\":{\"partitions\":{}}}", "table.partitions: a list is due, not a map", ""},
+        {"{\"table\":{\"properties\":[]}}", "table.properties: a map is due, not a list", ""},
+        {"{\"table\":{},\"runs\":{}}", "runs: a list is due, not a map", ""},
+    };
+    struct ebb_value *v = NULL;
+    struct world w;
+    char path[512];
+
+    (void)state;
+    start(&w);
+    world_path(&w, "f.json", path);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        world_put(&w, "f.json", CASES[i].text);
+        memset(&w.err, 0, sizeof w.err);
+        assert_int_equal(ebb_facts_load(path, NULL, 0, &v, &w.err), -(int)EBB_EUSAGE);
+        if (strncmp(w.err.message, path, strlen(path)) != 0 || !strstr(w.err.message, CASES[i].message) ||
+            !strstr(w.err.hint, CASES[i].hint))
+            fail_msg("%s: %s (%s)", CASES[i].text, w.err.message, w.err.hint);
+        assert_null(v);
+    }
+    world_put(&w, "f.json", "{\"format\":1,\"table\":{}}");
+    assert_ok(&w, ebb_facts_load(path, NULL, 0, &v, &w.err));
+    ebb_value_free(v);
+    close_world(&w);
+}
+
+static void test_a_captured_file_that_is_too_large(void **state)
+{
+    struct ebb_value *v = NULL;
+    struct world w;
+    char path[512];
+
+    (void)state;
+    start(&w);
+    world_path(&w, "f.json", path);
+    world_put(&w, "f.json", "{");
+    assert_int_equal(truncate(path, (off_t)EBB_FACTS_FILE_MAX_BYTES + 1), 0);
+    assert_int_equal(ebb_facts_load(path, NULL, 0, &v, &w.err), -(int)EBB_EUSAGE);
+    assert_non_null(strstr(w.err.message, "is larger than 64 MiB"));
+    assert_non_null(strstr(w.err.hint, "--policy"));
+    close_world(&w);
+}
+
 static void test_captured(void **state)
 {
     static const char *const BAD[] = {
@@ -328,6 +384,8 @@ int main(void)
         cmocka_unit_test(test_events_by_hand),
         cmocka_unit_test(test_a_long_history),
         cmocka_unit_test(test_captured),
+        cmocka_unit_test(test_captured_files_that_are_none),
+        cmocka_unit_test(test_a_captured_file_that_is_too_large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
