@@ -109,8 +109,8 @@ static int open_why(struct ebb__why *y, const struct ebb_decide_input *input, st
     if (__builtin_add_overflow(input->now_ms, EBB_WHYNOT_AHEAD_MS, &y->end_ms))
         y->end_ms = INT64_MAX;
     y->probes = malloc((EBB__PROBES_MAX + 1) * sizeof *y->probes);
-    y->moves = calloc(y->check_count + 1, sizeof *y->moves);
-    return y->probes && y->moves ? add_probe(y, 0, &first, y->record, err) : ebb_err_nomem(err);
+    y->slopes = calloc(y->check_count + 1, sizeof *y->slopes);
+    return y->probes && y->slopes ? add_probe(y, 0, &first, y->record, err) : ebb_err_nomem(err);
 }
 
 static void close_why(struct ebb__why *y)
@@ -118,7 +118,7 @@ static void close_why(struct ebb__why *y)
     for (size_t i = 0; i < y->count; i++)
         free(y->probes[i].truths);
     free(y->probes);
-    free(y->moves);
+    free(y->slopes);
     ebb_value_free(y->record);
 }
 

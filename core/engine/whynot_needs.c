@@ -98,7 +98,7 @@ static int64_t lack_of(int64_t a, const char *op, int64_t b)
     return !strcmp(op, "==") ? gap : 0;
 }
 
-static bool needs_whole(const struct ebb__why *y, const struct ebb__operand x[2], const char *op, bool moves,
+static bool needs_whole(const struct ebb__why *y, const struct ebb__operand x[2], const char *op, int slope,
                         struct ebb_buf *out)
 {
     int64_t lack = lack_of(x[0].whole, op, x[1].whole);
@@ -109,16 +109,16 @@ static bool needs_whole(const struct ebb__why *y, const struct ebb__operand x[2]
         return false;
     if (!measure)
         measure = measure_of(y, x[0].whole);
-    if (moves || x[0].is_instant)
+    if (slope || x[0].is_instant)
         measure = "duration";
-    if (x[0].is_instant && !moves)
-        return false; /* the instant has passed */
+    if (slope ? (slope < 0) != is_less : x[0].is_instant)
+        return false; /* what it waits for has passed */
     put_amount(out, is_less ? -lack : lack, measure);
     ebb_buf_puts(out, is_less && !x[0].is_instant ? " less" : " more");
     return true;
 }
 
-static bool needs_number(const struct ebb__why *y, const struct ebb_value *check, const char *op, bool moves,
+static bool needs_number(const struct ebb__why *y, const struct ebb_value *check, const char *op, int slope,
                          struct ebb_buf *out)
 {
     struct ebb__operand x[2];
@@ -128,7 +128,7 @@ static bool needs_number(const struct ebb__why *y, const struct ebb_value *check
     if (!x[0].is_known || !x[1].is_known)
         return false;
     if (x[0].is_int && x[1].is_int)
-        return needs_whole(y, x, op, moves, out);
+        return needs_whole(y, x, op, slope, out);
     gap = x[1].real - x[0].real;
     if (!strcmp(op, "~="))
         return false;
@@ -152,5 +152,5 @@ bool ebb__why_needs(const struct ebb__why *y, size_t i, char out[120])
     }
     if (op[0] != '<' && op[0] != '>' && strcmp(op, "=="))
         return false;
-    return needs_number(y, check, op, y->moves[i], &text);
+    return needs_number(y, check, op, y->slopes[i], &text);
 }

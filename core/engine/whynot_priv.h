@@ -33,7 +33,7 @@ struct ebb__why {
     struct ebb_value *record; /* of the first probe */
     const struct ebb_value *checks;
     size_t check_count;
-    bool *moves;               /* of each check: a − b grows or shrinks as the clock goes */
+    int8_t *slopes;            /* of each check: 1, -1: a − b grows or shrinks as the clock goes; else 0 */
     struct ebb__probe *probes; /* by instant */
     size_t count;
     int64_t end_ms;

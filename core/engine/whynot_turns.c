@@ -80,9 +80,10 @@ static int probe_check(struct ebb__why *y, size_t i, const struct ebb_value *the
     ebb__operands_of(then, at + MINUTE, z);
     if (!difference(x, &is_int, &whole, &real) || !difference(z, &later_int, &later_whole, &later) || real == later)
         return 0;
-    y->moves[i] = is_int && later_int && is_apart(whole, later_whole, MINUTE);
-    if (y->moves[i])
-        return probe_edge(y, ebb__changes_turn(whole, op, 0, later_whole > whole ? 1 : -1), err);
+    if (is_int && later_int && is_apart(whole, later_whole, MINUTE)) {
+        y->slopes[i] = later_whole > whole ? 1 : -1;
+        return probe_edge(y, ebb__changes_turn(whole, op, 0, y->slopes[i]), err);
+    }
     after = -real / ((later - real) / (double)MINUTE);
     if (!(after > 0 && after < (double)EBB_WHYNOT_AHEAD_MS))
         return 0;
