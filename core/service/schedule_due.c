@@ -38,15 +38,20 @@ static uint64_t key_of(const struct ebb_trigger *t)
     return hash ? hash : 1;
 }
 
-/* Where a trigger stood when the schedule was last looked at; SIZE_MAX: it is new. */
+/* Where a trigger stood when the schedule was last looked at; SIZE_MAX: it is new. A schedule that does not tell was
+ * kept before triggers had keys. */
 static size_t place_before(const struct ebb_schedule *schedule, uint64_t key, size_t index)
 {
-    if (!schedule->keys[index] || schedule->keys[index] == key)
+    bool is_told = false;
+
+    if (schedule->keys[index] == key)
         return index;
-    for (size_t i = 0; i < EBB_POLICY_TRIGGERS_MAX; i++)
+    for (size_t i = 0; i < EBB_POLICY_TRIGGERS_MAX; i++) {
         if (schedule->keys[i] == key)
             return i;
-    return SIZE_MAX;
+        is_told = is_told || schedule->keys[i];
+    }
+    return is_told ? SIZE_MAX : index;
 }
 
 void ebb__schedule_align(const struct ebb_schedule_input *in, struct ebb_schedule *schedule)
@@ -186,8 +191,8 @@ static void judge_calendar(const struct judging *j, const struct ebb_trigger *t,
     if (!ebb_calendar_last(t->calendar, j->in->now_ms - spread, &latest) || latest <= since)
         return;
     if (is_too_late(j, t, latest, spread)) {
+        j->schedule->dropped += ebb_calendar_count(t->calendar, since, latest);
         j->schedule->fired_ms[index] = latest;
-        j->schedule->dropped++;
         out->is_dropped = true;
         return;
     }
@@ -208,7 +213,7 @@ static void judge_since_run(const struct judging *j, const struct ebb_trigger *t
         return;
     if (is_too_late(j, t, latest, spread)) {
         j->schedule->fired_ms[index] = latest;
-        j->schedule->dropped++;
+        j->schedule->dropped += steps;
         out->is_dropped = true;
         return;
     }

@@ -44,6 +44,26 @@ static struct ebb_config *good(const char *text)
     return c;
 }
 
+static void test_guards_and_blackouts(void **state)
+{
+    struct ebb_config *c =
+        good("return { bind = { { policy = 'a', guard = { min_interval = '1d', deletes = { max_files = "
+             "5 } }, blackouts = { '2026-12-24..2027-01-02' }, blackout_tz = 'Europe/Berlin' }, { "
+             "policy = 'b' } } }");
+    struct ebb_settings_site site;
+
+    (void)state;
+    ebb_binding_site(&c->bindings[0], &site);
+    assert_string_equal(ebb_value_text_of(site.guard, "min_interval"), "1d");
+    assert_int_equal(ebb_value_get_count(site.blackouts), 1);
+    assert_string_equal(site.blackout_tz, "Europe/Berlin");
+    ebb_binding_site(&c->bindings[1], &site);
+    assert_true(!site.guard && !site.blackouts && !site.blackout_tz && !site.params);
+    ebb_binding_site(NULL, &site);
+    assert_true(!site.guard && !site.blackouts && !site.blackout_tz && !site.params);
+    ebb_config_free(c);
+}
+
 static void test_everything(void **state)
 {
     char path[256];
@@ -152,6 +172,17 @@ static const struct bad BAD[] = {
     {"return { locations = { ['file:/a'] = '' } }", EBB_ECONFIG, "locations.file:/a: text is wanted", ""},
     {"return { locations = { ['file:/a'] = './x=y' } }", EBB_ECONFIG, "may not hold '='", ""},
     {"return { policies = {} }", EBB_ECONFIG, "policies: text is wanted", ""},
+    {"return { bind = { { policy = 'a' }, { policy = 'b', guard = { min_intervall = '1d' } } } }", EBB_ECONFIG,
+     "bind[2]: guard.min_intervall", "min_interval"},
+    {"return { bind = { { policy = 'a', guard = 5 } } }", EBB_ECONFIG, "bind[1]: guard: a table", ""},
+    {"return { bind = { { policy = 'a', guard = { min_interval = '1' } } } }", EBB_ECONFIG, "guard.min_interval", ""},
+    {"return { bind = { { policy = 'a', blackouts = { '2026-12-24', '2026-12-32' } } } }", EBB_ECONFIG,
+     "bind[1]: blackouts[2]: \"2026-12-32\"", "2026-12-24"},
+    {"return { bind = { { policy = 'a', blackouts = {} } } }", EBB_ECONFIG, "blackouts: a list of dates", ""},
+    {"return { bind = { { policy = 'a', blackouts = '2026-12-24' } } }", EBB_ECONFIG, "blackouts: a list of dates", ""},
+    {"return { bind = { { policy = 'a', blackout_tz = 'UTC' } } }", EBB_ECONFIG, "goes with blackouts", ""},
+    {"return { bind = { { policy = 'a', blackouts = { '2026-12-24' }, blackout_tz = 'EST' } } }", EBB_ECONFIG, "EST",
+     ""},
     {"return { bind = { policy = 'a' } }", EBB_ECONFIG, "bind: a list of bindings", ""},
     {"return { bind = 'a' }", EBB_ECONFIG, "bind: a list of bindings", ""},
     {"return { bind = { 'a' } }", EBB_ECONFIG, "bind: a table with named keys", ""},
@@ -329,6 +360,7 @@ static int remove_top(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_guards_and_blackouts),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_bad),

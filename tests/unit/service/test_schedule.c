@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "service/schedule.h"
+#include "service/preview.h"
 
 #define UUID "11111111-2222-4333-8444-555555555555"
 #define HOUR ((int64_t)3600000)
@@ -603,6 +603,241 @@ static void test_long_uuids_are_told_apart(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* ---- rows of the scheduler that meet ---- */
+
+/* Where a trigger stands does not matter; one that was changed begins anew: nothing from before is caught up. */
+static void test_an_edit_keeps_the_state_of_triggers(void **state)
+{
+    struct ebb_schedule kept;
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"Sun 02:00\" }, time.calendar { \"*:00\" } },", "{}",
+               "2026-03-01T00:30:00Z");
+    check_fires(&w, "2026-03-01T02:00:00Z", "time", "2026-03-01T02:00:00Z", 0);
+    check_fires(&w, "2026-03-01T02:00:00Z", "catch_up", "2026-03-01T02:00:00Z", 1);
+    check_quiet(&w, "2026-03-01T02:30:00Z");
+    kept = w.schedule;
+    close_world(&w);
+    /* a daily one is put before them */
+    open_world(&w,
+               "triggers = { time.calendar { \"01:00\" }, time.calendar { \"Sun 02:00\", spread = \"1h\" }, "
+               "time.calendar { \"*:00\" } },",
+               "{}", NULL);
+    w.schedule = kept;
+    check_quiet(&w, "2026-03-01T02:40:00Z");
+    check_fires(&w, "2026-03-01T03:00:00Z", "time", "2026-03-01T03:00:00Z", 0);
+    assert_int_equal(w.due.trigger, 2);
+    check_fires(&w, "2026-03-02T01:00:00Z", "time", "2026-03-02T01:00:00Z", 0);
+    assert_int_equal(w.due.trigger, 0);
+    close_world(&w);
+    /* it was weekly and is daily now: the days before do not count */
+    open_world(&w, "triggers = { time.calendar { \"02:00\" } },", "{}", NULL);
+    w.schedule = kept;
+    check_quiet(&w, "2026-03-09T09:00:00Z");
+    check_fires(&w, "2026-03-10T02:00:00Z", "time", "2026-03-10T02:00:00Z", 0);
+    close_world(&w);
+}
+
+/* One instant, one decision. */
+static void test_a_defer_stands_for_what_is_due_with_it(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"*:00/30\", late_by = \"5h\" } },", "{}", "2026-03-01T00:45:00Z");
+    check_due(&w, "2026-03-01T01:00:00Z", "time", "2026-03-01T01:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T01:00:00Z", "2026-03-01T03:00:00Z", true));
+    check_due(&w, "2026-03-01T01:30:00Z", "time", "2026-03-01T01:30:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T01:30:00Z", "2026-03-01T03:00:00Z", true));
+    check_fires(&w, "2026-03-01T03:00:00Z", "deferred", "2026-03-01T03:00:00Z", 2); /* 02:00, 02:30; 03:00 is now */
+    check_quiet(&w, "2026-03-01T03:00:00Z");
+    check_fires(&w, "2026-03-01T03:30:00Z", "time", "2026-03-01T03:30:00Z", 0);
+    close_world(&w);
+    /* catch_up = "all" runs each */
+    open_world(&w, "triggers = { time.calendar { \"*:00/30\", catch_up = \"all\", max = 5 } },", "{}",
+               "2026-03-01T00:45:00Z");
+    check_due(&w, "2026-03-01T01:00:00Z", "time", "2026-03-01T01:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T01:00:00Z", "2026-03-01T01:30:00Z", true));
+    check_fires(&w, "2026-03-01T01:30:00Z", "deferred", "2026-03-01T01:30:00Z", 0);
+    check_fires(&w, "2026-03-01T01:30:00Z", "time", "2026-03-01T01:30:00Z", 0);
+    close_world(&w);
+}
+
+/* Held back, and held back again: the bound stays that of the occurrence. */
+static void test_a_deadline_is_kept(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"02:00\", late_by = \"4h\" } },", "{}", "2026-03-01T00:00:00Z");
+    check_due(&w, "2026-03-01T02:00:00Z", "time", "2026-03-01T02:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T02:00:00Z", "2026-03-01T04:00:00Z", true));
+    check_due(&w, "2026-03-01T04:00:00Z", "deferred", "2026-03-01T04:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T04:00:00Z", "2026-03-01T06:00:00Z", true));
+    check_due(&w, "2026-03-01T06:00:00Z", "deferred", "2026-03-01T06:00:00Z", 0);
+    assert_int_equal(w.schedule.dropped, 0);
+    assert_false(defer(&w, "2026-03-01T06:00:00Z", "2026-03-01T06:00:01Z", true));
+    assert_int_equal(w.schedule.dropped, 1);
+    assert_int_equal(w.schedule.deferred_until_ms, 0);
+    check_due(&w, "2026-03-02T02:00:00Z", "time", "2026-03-02T02:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-02T02:00:00Z", "2026-03-09T00:00:00Z", false)); /* the policy's own has none */
+    check_due(&w, "2026-03-09T00:00:00Z", "deferred", "2026-03-09T00:00:00Z", 0);
+    assert_int_equal(w.schedule.dropped, 7); /* 1 and those of six days, which are too late by now */
+    assert_true(defer(&w, "2026-03-09T00:00:00Z", "2026-03-19T00:00:00Z", true));
+    close_world(&w);
+}
+
+/* A wait for a run that is under way ends with the lateness too. */
+static void test_queue_one_does_not_wait_for_ever(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"02:00\", late_by = \"1h\" } }, guard = { overlap = \"queue_one\" },",
+               "{}", "2026-03-01T00:00:00Z");
+    check_due(&w, "2026-03-01T02:00:00Z", "time", "2026-03-01T02:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T02:00:00Z", NULL, true));
+    check_due(&w, "2026-03-01T02:30:00Z", "deferred", "2026-03-01T02:00:00Z", 0);
+    assert_true(defer(&w, "2026-03-01T02:30:00Z", NULL, true));
+    check_due(&w, "2026-03-01T03:00:01Z", "deferred", "2026-03-01T02:30:00Z", 0);
+    assert_false(defer(&w, "2026-03-01T03:00:01Z", NULL, true));
+    check_quiet(&w, "2026-03-01T03:00:02Z");
+    close_world(&w);
+}
+
+/* late_by counts from the nominal time: Monday 14:00 is the last, spread or not. */
+static void test_late_by_counts_from_the_nominal_time(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"Sun 02:00\", spread = \"3h\", late_by = \"36h\" } },", "{}",
+               "2026-02-24T00:00:00Z");
+    check_due(&w, "2026-03-02T14:00:00Z", "time", "2026-03-01T02:00:00Z", 0);
+    check_quiet(&w, "2026-03-02T14:00:01Z");
+    assert_true(w.due.is_dropped);
+    assert_int_equal(w.schedule.dropped, 1);
+    close_world(&w);
+}
+
+/* A forward step of the clock is missed time. */
+static void test_a_clock_that_steps_forward(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"*:00\" } },", "{}", "2026-03-01T00:30:00Z");
+    check_fires(&w, "2026-03-01T01:00:00Z", "time", "2026-03-01T01:00:00Z", 0);
+    check_fires(&w, "2026-03-05T01:00:05Z", "catch_up", "2026-03-05T01:00:00Z", 95);
+    check_quiet(&w, "2026-03-05T01:00:06Z");
+    close_world(&w);
+}
+
+static void test_a_renamed_policy_takes_its_state_along(void **state)
+{
+    char dir[] = "/tmp/ebb-schedule-XXXXXX", command[64];
+    struct ebb_policy *policy = help_policy("was = \"older\",", "return skip(all {})");
+    struct ebb_schedule a = {.active_since_ms = 5, .fired_ms = {7}, .keys = {UINT64_MAX}}, b;
+    struct ebb_store *store = NULL;
+    struct ebb_err err;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(ebb_store_open(dir, &store, &err), 0);
+    assert_int_equal(ebb_schedule_load_of(store, policy, UUID, &b, &err), 0);
+    assert_int_equal(b.active_since_ms, 0);
+    assert_int_equal(ebb_schedule_save(store, "older", UUID, &a, &err), 0);
+    assert_int_equal(ebb_schedule_load_of(store, policy, UUID, &b, &err), 0);
+    assert_memory_equal(&a, &b, sizeof a);
+    a.active_since_ms = 6; /* its own comes first */
+    assert_int_equal(ebb_schedule_save(store, "test", UUID, &a, &err), 0);
+    assert_int_equal(ebb_schedule_load_of(store, policy, UUID, &b, &err), 0);
+    assert_int_equal(b.active_since_ms, 6);
+    ebb_store_close(store);
+    ebb_policy_free(policy);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- when to look again ---- */
+
+static void check_wake(struct world *w, const char *now, const char *want)
+{
+    struct ebb_schedule_input in = input(w, now);
+    struct ebb_buf b;
+    int64_t wake;
+
+    if (ebb_schedule_wake(&in, &w->schedule, &wake, &w->err))
+        fail_msg("%s", w->err.message);
+    ebb_buf_init(&b, 64);
+    if (wake < INT64_MAX)
+        ebb_time_iso(&b, wake);
+    assert_string_equal(ebb_buf_cstr(&b), want);
+    ebb_buf_fini(&b);
+}
+
+static void test_wake_for_time(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"02:00\" }, time.every { \"7h\", anchor = \"epoch\" } },", "{}",
+               "2026-03-01T00:00:00Z");
+    check_wake(&w, "2026-03-01T00:00:00Z", "2026-03-01T02:00:00Z");
+    check_wake(&w, "2026-03-01T01:59:59Z", "2026-03-01T02:00:00Z");
+    check_wake(&w, "2026-03-01T02:00:00Z", "2026-03-01T05:00:00Z");
+    w.schedule.deferred_until_ms = at("2026-03-01T02:30:00Z");
+    check_wake(&w, "2026-03-01T02:00:00Z", "2026-03-01T02:30:00Z");
+    w.schedule.deferred_until_ms = at("2026-03-01T01:30:00Z"); /* due already: nothing new */
+    check_wake(&w, "2026-03-01T02:00:00Z", "2026-03-01T05:00:00Z");
+    close_world(&w);
+    /* the clock stepped back: not before what fired */
+    open_world(&w, "triggers = { time.calendar { \"*:00\" } },", "{}", "2026-03-01T00:00:00Z");
+    check_fires(&w, "2026-03-01T10:00:00Z", "catch_up", "2026-03-01T10:00:00Z", 9);
+    check_wake(&w, "2026-03-01T08:00:00Z", "2026-03-01T11:00:00Z");
+    close_world(&w);
+    open_world(&w, "", "{}", "2026-03-01T00:00:00Z");
+    check_wake(&w, "2026-03-01T08:00:00Z", "");
+    close_world(&w);
+}
+
+static void test_wake_since_the_last_run(void **state)
+{
+    struct world w;
+
+    (void)state;
+    open_world(
+        &w, "triggers = { time.every { \"6h\", anchor = \"last_end\" } },",
+        "{\"runs\":[{\"id\":\"r-1\",\"started\":1772350200000,\"ended\":1772357400000,\"outcome\":\"success\"}]}",
+        "2026-03-01T00:00:00Z"); /* ended at 09:30 */
+    check_wake(&w, "2026-03-01T10:00:00Z", "2026-03-01T15:30:00Z");
+    check_wake(&w, "2026-03-01T15:30:00Z", "2026-03-01T21:30:00Z");
+    close_world(&w);
+    open_world(&w, "triggers = { time.every { \"6h\", anchor = \"last_start\" } },", "{}", NULL);
+    check_wake(&w, "2026-03-01T10:00:00Z", "2026-03-01T16:00:00Z"); /* it becomes active now */
+    close_world(&w);
+}
+
+static void test_wake_for_events(void **state)
+{
+    struct world w;
+
+    (void)state;
+    /* 07:00, 07:20, and 12:00 that is still to come */
+    open_world(&w, "triggers = { on.event { \"commit.failed\", debounce = \"30m\", max_hold = \"45m\" } },",
+               "{\"events\":[" FAILED(1, 1772348400000, 1) "," FAILED(2, 1772349600000, 1) "," FAILED(3, 1772366400000,
+                                                                                                      1) "]}",
+               "2026-03-01T00:00:00Z");
+    check_wake(&w, "2026-03-01T07:10:00Z", "2026-03-01T07:20:00Z");
+    check_wake(&w, "2026-03-01T07:20:00Z", "2026-03-01T07:45:00Z"); /* max_hold comes before 07:50 */
+    check_wake(&w, "2026-03-01T07:45:00Z", "2026-03-01T07:50:00Z");
+    check_wake(&w, "2026-03-01T08:00:00Z", "2026-03-01T12:00:00Z");
+    check_wake(&w, "2026-03-01T12:00:00Z", "2026-03-01T12:30:00Z");
+    check_wake(&w, "2026-03-02T00:00:00Z", "");
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -632,6 +867,16 @@ int main(void)
         cmocka_unit_test(test_hostile_facts),
         cmocka_unit_test(test_state_is_kept),
         cmocka_unit_test(test_long_uuids_are_told_apart),
+        cmocka_unit_test(test_an_edit_keeps_the_state_of_triggers),
+        cmocka_unit_test(test_a_defer_stands_for_what_is_due_with_it),
+        cmocka_unit_test(test_a_deadline_is_kept),
+        cmocka_unit_test(test_queue_one_does_not_wait_for_ever),
+        cmocka_unit_test(test_late_by_counts_from_the_nominal_time),
+        cmocka_unit_test(test_a_clock_that_steps_forward),
+        cmocka_unit_test(test_a_renamed_policy_takes_its_state_along),
+        cmocka_unit_test(test_wake_for_time),
+        cmocka_unit_test(test_wake_since_the_last_run),
+        cmocka_unit_test(test_wake_for_events),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
