@@ -64,6 +64,16 @@ void ebb_host_session_close(struct ebb_host_session *s)
     free(s);
 }
 
+/* What is wrong with overrides shows when they are given, not when a table is there. */
+static int check_overrides(const struct ebb_policy *policy, const struct ebb_value *overrides, struct ebb_err *err)
+{
+    struct ebb_settings *settings = NULL;
+    int rc = ebb_settings_new(policy, overrides, NULL, &settings, err);
+
+    ebb_settings_free(settings);
+    return rc;
+}
+
 int ebb_host_session_bind(struct ebb_host_session *s, const char *policy, enum ebb_host_mode mode, const char *params,
                           struct ebb_host_error *err)
 {
@@ -78,6 +88,8 @@ int ebb_host_session_bind(struct ebb_host_session *s, const char *policy, enum e
     if (!rc)
         rc = ebb__host_json(params, "params", &overrides, &why);
     binding.params = overrides;
+    if (!rc && overrides)
+        rc = check_overrides(found, overrides, &why);
     if (!rc)
         rc = ebb_session_bind(s->session, found, &binding, &why);
     ebb_value_free(overrides);
@@ -157,6 +169,8 @@ int ebb_host_session_finish(struct ebb_host_session *s, size_t table, const char
 
     memset(&why, 0, sizeof why);
     rc = check_table(s, table, &why);
+    if (!rc && (!policy || !outcome))
+        rc = ebb_err_set(&why, EBB_EUSAGE, "finish: a policy and an outcome are due");
     if (!rc)
         rc = ebb_session_finish(s->session, table, policy, outcome, &why);
     return ebb__host_tell(rc, &why, err);
