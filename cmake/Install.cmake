@@ -15,7 +15,7 @@ if(TARGET ebb_lua)
 endif()
 
 # ebb.testing where `require` finds it; `ebb test` takes it from scripts/.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/lua/ebb DESTINATION share/lua/5.4 FILES_MATCHING PATTERN "*.lua")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/lua/ DESTINATION share/lua/5.4 FILES_MATCHING PATTERN "*.lua")
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/ebb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
