@@ -48,16 +48,28 @@ static int take_text(const struct ebb_value *v, char **out, size_t *n, struct eb
     return 0;
 }
 
+static bool is_lib_name(struct ebb_str name)
+{
+    return name.n > 0 && name.n < 64 && strspn(name.p, "abcdefghijklmnopqrstuvwxyz0123456789_") == name.n;
+}
+
 static int take_libs(struct ebb__bundle *bundle, const struct ebb_value *libs, struct ebb_err *err)
 {
     size_t count = ebb_value_get_count(libs);
-    int rc = count > EBB_POLICY_LIBS_MAX ? corrupt("too many libraries", err) : 0;
+    int rc = 0;
 
+    if (libs && ebb_value_get_kind(libs) != EBB_VALUE_MAP)
+        rc = corrupt("the libraries are no map", err);
+    else if (count > EBB_POLICY_LIBS_MAX)
+        rc = corrupt("too many libraries", err);
     for (size_t i = 0; !rc && i < count; i++) {
         struct ebb__lib *lib = &bundle->libs[i];
         struct ebb_str name = ebb_value_get_key(libs, i);
 
-        rc = take_text(ebb_value_get_at(libs, i), &lib->source, &lib->source_bytes, err);
+        if (!is_lib_name(name))
+            rc = corrupt("the name of a library", err);
+        if (!rc)
+            rc = take_text(ebb_value_get_at(libs, i), &lib->source, &lib->source_bytes, err);
         if (rc)
             break;
         bundle->count = i + 1;
