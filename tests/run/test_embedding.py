@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program of docs/embedding.md compiles against the installed library as the page says, and does what it says."""
 
+import json
 import os
 import re
 import shutil
@@ -13,9 +14,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("EBB_BUILD_DIR", os.path.join(ROOT, "build", "release"))
 
 
-def program():
+def programs():
     with open(os.path.join(ROOT, "docs", "embedding.md"), encoding="utf-8") as page:
-        return re.search(r"```c\n(.*?)```", page.read(), re.S).group(1)
+        return re.findall(r"```c\n(.*?)```", page.read(), re.S)
 
 
 class Embedding(unittest.TestCase):
@@ -25,10 +26,10 @@ class Embedding(unittest.TestCase):
         self.prefix = os.path.join(self.dir, "prefix")
         subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix], check=True, stdout=subprocess.DEVNULL)
 
-    def compile(self):
-        source, binary = os.path.join(self.dir, "keeper.c"), os.path.join(self.dir, "keeper")
+    def compile(self, index=0):
+        source, binary = os.path.join(self.dir, "keeper%d.c" % index), os.path.join(self.dir, "keeper%d" % index)
         with open(source, "w", encoding="utf-8") as out:
-            out.write(program())
+            out.write(programs()[index])
         lib = subprocess.run(["find", self.prefix, "-name", "ebb.pc"], check=True, capture_output=True, text=True).stdout.split()[0]
         env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(lib))
         flags = subprocess.run(["pkg-config", "--cflags", "--libs", "ebb"], check=True, capture_output=True, text=True, env=env)
@@ -36,8 +37,30 @@ class Embedding(unittest.TestCase):
                         "-Wl,-rpath," + os.path.dirname(os.path.dirname(lib))], check=True)
         return binary
 
-    def test_program_is_short(self):
-        self.assertLessEqual(len([line for line in program().splitlines() if line.strip()]), 70)
+    def test_programs_are_short(self):
+        for text in programs():
+            self.assertLessEqual(len([line for line in text.splitlines() if line.strip()]), 70)
+
+    def test_program_decides_and_schedules(self):
+        binary = self.compile(1)
+        policy = os.path.join(ROOT, "policies", "examples", "orphans_on_event.lua")
+        facts = os.path.join(ROOT, "tests", "fixtures", "facts", "clicks.json")
+        ran = subprocess.run([binary, policy, facts], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(0, ran.returncode, ran.stderr)
+        lines = [line.split(": ", 1) for line in ran.stdout.splitlines()]
+        self.assertEqual(["now", "after 0 h", "after 72 h"], [when for when, _ in lines][:3])
+        records = [json.loads(text) for _, text in lines]
+        # The failed commit arms a run that starts when its leftovers are three days old.
+        self.assertEqual(["defer", "run"], [record["verdict"] for record in records[1:3]])
+        self.assertEqual("2026-04-01T00:00:00Z", records[1]["until"])
+        again = subprocess.run([binary, policy, facts], capture_output=True, text=True, check=True, timeout=60)
+        self.assertEqual(ran.stdout, again.stdout)
+
+    def test_program_tells_what_is_wrong(self):
+        ran = subprocess.run([self.compile(1), os.path.join(ROOT, "tests", "cases", "sandbox", "r51_header_loop.lua"), "/dev/null"],
+                             capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(4, ran.returncode)
+        self.assertIn("bundle: policy.gas", ran.stderr)
 
     def keep(self, binary, table):
         return subprocess.run([binary, os.path.join(self.dir, "state"), os.path.join(ROOT, "policies"), "iceberg-orphan-file-removal", table],
