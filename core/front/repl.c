@@ -120,11 +120,12 @@ static int converse(struct ebb_repl *repl, struct ebb_err *err)
 static int use_word(struct ebb_repl *repl, const char *word, struct ebb_err *err)
 {
     struct ebb_buf *out = ebb__repl_out(repl), line;
+    const char *quote = strpbrk(word, " \t") ? "\"" : "";
     size_t start = out->len;
     int rc = ebb__repl_use(repl, word, err);
 
     ebb_buf_init(&line, EBB__REPL_LINE_MAX);
-    ebb_buf_printf(&line, strpbrk(word, " \t") ? ":use \"%s\"" : ":use %s", word);
+    ebb_buf_printf(&line, ":use %s%s%s", quote, word, quote);
     if (!rc)
         rc = ebb__repl_say_table(repl, err);
     if (!rc && !repl->is_checked)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * :decide :why :plan :diff: decisions by hand, and what they would do. (:whynot is in repl_whynot.c.)
+ * :decide :why :whynot :plan :diff: decisions by hand, and what they would do.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "engine/whynot.h"
 #include "front/decision_print.h"
 #include "front/decision_tree.h"
 #include "front/print.h"
 #include "front/repl_priv.h"
+#include "front/whynot_print.h"
 
 /* Decide with the policy named, or the one meant; *record is its record. */
 static int decide(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_decision **out,
@@ -239,6 +241,29 @@ static int run_why(struct ebb_repl *repl, const struct ebb__repl_words *words, s
     return rc;
 }
 
+/* ---- whynot ---- */
+
+static int run_whynot(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)
+{
+    const struct ebb__repl_table *table;
+    const struct ebb_policy *policy;
+    struct ebb_decide_input input = {.trigger = NULL};
+    struct ebb_value *answer = NULL;
+    int rc = ebb__repl_table(repl, &table, err);
+
+    if (!rc)
+        rc = ebb__repl_policy(repl, words->count > 1 ? words->items[1] : NULL, &policy, err);
+    if (!rc)
+        rc = ebb__repl_decide_input(repl, policy, &input, err);
+    input.trigger = NULL; /* as when its time comes: a run by hand would not wait */
+    if (!rc)
+        rc = ebb_whynot(NULL, policy, &input, &answer, err);
+    if (!rc)
+        ebb_whynot_print(repl->cli, policy, answer);
+    ebb_value_free(answer);
+    return rc;
+}
+
 /* ---- plan, diff ---- */
 
 /* The options of `ebb plan` that stand for an action. */
@@ -347,6 +372,8 @@ static int run_diff(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 const struct ebb__repl_command EBB__REPL_DECIDE[] = {
     {"decide", "decide", "[POLICY]", "one decision now; nothing starts", 0, 1, EBB__REPL_POLICY, run_decide},
     {"why", "decide", "POLICY", "the checks that make the decision what it is", 0, 1, EBB__REPL_POLICY, run_why},
+    {"whynot", "decide", "POLICY", "what keeps it from running, what is missing, and when each turns", 0, 1,
+     EBB__REPL_POLICY, run_whynot},
     {"plan", "decide", "POLICY [-o FILE]", "list the table's files and plan what the decision wants; removes nothing",
      0, 3, EBB__REPL_POLICY, run_plan},
     {"diff", "decide", "PLAN PLAN", "what changed from one plan to another", 2, 2, EBB__REPL_FILE, run_diff},

@@ -78,11 +78,11 @@ static int read_plain(struct ebb__repl_input *in, struct ebb_str *out, struct eb
 
 static char *prompt(EditLine *edit)
 {
-    static char FIRST[] = "ebb> ", NEXT[] = " ..> ";
+    static const char FIRST[] = EBB__REPL_FIRST, NEXT[] = EBB__REPL_NEXT;
     struct ebb__repl_input *in = NULL;
 
     el_get(edit, EL_CLIENTDATA, &in);
-    return in->goes_on ? NEXT : FIRST;
+    return (char *)(uintptr_t)(in->goes_on ? NEXT : FIRST);
 }
 
 static void follow_size(struct ebb__repl_input *in)

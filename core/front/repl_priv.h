@@ -27,7 +27,13 @@ struct ebb__repl_entry {
     char *input, *output;
 };
 
-struct ebb__repl_bundle;
+/* The policies that loaded. */
+struct ebb__repl_bundle {
+    struct ebb_policy **items;
+    size_t count;
+    size_t error_count;
+    char hash[16]; /* "sha256:9f2c41" */
+};
 struct ebb__repl_input;
 
 struct ebb_repl {
@@ -85,8 +91,11 @@ int ebb__repl_run(struct ebb_repl *repl, const char *input, size_t n, bool *inco
 const struct ebb__repl_command *ebb__repl_command_at(size_t index);
 /* Run a command of the program with these arguments (the first is its name) and append its output. */
 int ebb__repl_program(struct ebb_repl *repl, const char *const *args, size_t count, struct ebb_err *err);
-/* :whynot (repl_whynot.c). */
-int ebb__repl_whynot(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err);
+/* :stats :parts :history :events (repl_facts.c). */
+int ebb__repl_stats(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err);
+int ebb__repl_parts(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err);
+int ebb__repl_history(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err);
+int ebb__repl_events(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err);
 /* Lua (repl_lua.c). */
 int ebb__repl_lua(struct ebb_repl *repl, struct ebb_str source, bool *incomplete, struct ebb_err *err);
 /* "gas 412 of 2 000 000" */
@@ -95,6 +104,11 @@ void ebb__repl_say_gas(struct ebb_buf *out, int64_t gas);
  * duration, a size. */
 int ebb__repl_value(struct ebb_repl *repl, const char *text, bool units, struct ebb_value **out, struct ebb_err *err);
 void ebb__repl_say_error(struct ebb_repl *repl, const struct ebb_err *err);
+
+/* Policies (repl_bundle.c). Load all of the folder; what is wrong with those that do not load is said. */
+int ebb__repl_bundle_load(struct ebb_repl *repl, struct ebb__repl_bundle **out, struct ebb_err *err);
+void ebb__repl_bundle_free(struct ebb__repl_bundle *bundle);
+const struct ebb_policy *ebb__repl_bundle_find(const struct ebb__repl_bundle *bundle, const char *name);
 
 /* World (repl_world.c). */
 int ebb__repl_open(struct ebb_repl *repl, struct ebb_err *err);
@@ -145,9 +159,20 @@ int ebb__repl_flush(struct ebb_repl *repl, struct ebb_err *err);
 /* Lines and columns of the terminal. */
 void ebb__repl_size(const struct ebb_repl *repl, int *rows, int *columns);
 
-/* Transcript (repl_session.c). */
+/* Transcript (repl_session.c). A saved session is text: inputs behind the prompts, what came out below them; a line of
+ * output that could be taken for an input has a backslash before it. */
+#define EBB__REPL_HEAD "# a session of ebb repl"
+#define EBB__REPL_CLOCK "# now "
+#define EBB__REPL_FIRST "ebb> "
+#define EBB__REPL_NEXT " ..> "
+#define EBB__REPL_ENTRY_MAX ((size_t)1 << 20)
+#define EBB__REPL_FILE_MAX ((size_t)64 << 20)
+/* A copy without the escape sequences of colours; NULL when memory ran out. */
+char *ebb__repl_plain_copy(const char *text);
+/* Append lines behind prompts (first NULL: none, escaped as output); gives their number. */
+size_t ebb__repl_write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next);
 int ebb__repl_remember(struct ebb_repl *repl, const char *input, size_t n, const char *output, struct ebb_err *err);
-/* Replay a saved session; with check, outputs that differ are said and *differs is set. */
+/* Replay a saved session (repl_replay.c); with check, outputs that differ are said and *differs is set. */
 int ebb__repl_replay(struct ebb_repl *repl, const char *file, bool check, bool *differs, struct ebb_err *err);
 
 /* Input (repl_input.c): lines from a terminal, with editing, history and completion, or from a pipe. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * :save :load :capture :more :explain :quit, and the transcript. A saved session is text: inputs behind the prompts,
- * what came out below them; a line of output that could be taken for an input has a backslash before it.
+ * :save :load :capture :more :explain :quit, and the transcript.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,19 +13,13 @@
 #include "service/facts.h"
 
 #define ENTRIES_MAX 20000
-#define ENTRY_MAX ((size_t)1 << 20)
-#define FILE_MAX_BYTES ((size_t)64 << 20)
 #define LOAD_DEPTH 8
-
-static const char HEAD[] = "# a session of ebb repl";
-static const char FIRST[] = "ebb> ", NEXT[] = " ..> ", CLOCK[] = "# now ";
 
 /* ---- remembering ---- */
 
-/* Without the escape sequences of colours. */
-static char *plain_copy(const char *text)
+char *ebb__repl_plain_copy(const char *text)
 {
-    size_t n = strnlen(text, ENTRY_MAX), to = 0;
+    size_t n = strnlen(text, EBB__REPL_ENTRY_MAX), to = 0;
     char *copy = malloc(n + 1);
 
     for (size_t i = 0; copy && i < n; i++) {
@@ -65,7 +58,7 @@ int ebb__repl_remember(struct ebb_repl *repl, const char *input, size_t n, const
         return ebb_err_nomem(err);
     repl->entries = all;
     all[repl->entry_count].input = strndup(input, n);
-    all[repl->entry_count].output = plain_copy(output);
+    all[repl->entry_count].output = ebb__repl_plain_copy(output);
     if (!all[repl->entry_count].input || !all[repl->entry_count].output) {
         free(all[repl->entry_count].input);
         free(all[repl->entry_count].output);
@@ -83,7 +76,7 @@ static int check_target(const char *file, const char *head, const char *what, st
     struct ebb_buf text;
     int rc;
 
-    ebb_buf_init(&text, FILE_MAX_BYTES);
+    ebb_buf_init(&text, EBB__REPL_FILE_MAX);
     rc = ebb_file_read(file, &text, err);
     if (!rc && text.len && strncmp(text.data, head, strlen(head))) {
         rc = ebb_err_set(err, EBB_EUSAGE, "%s: is there and is no %s; it is not written over", file, what);
@@ -95,13 +88,14 @@ static int check_target(const char *file, const char *head, const char *what, st
     return rc;
 }
 
-static size_t write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next)
+size_t ebb__repl_write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next)
 {
     size_t lines = 0;
 
     while (*text) {
         size_t n = strcspn(text, "\n");
-        bool escape = !first && (!strncmp(text, FIRST, 5) || !strncmp(text, NEXT, 5) || *text == '#' || *text == '\\');
+        bool escape = !first && (!strncmp(text, EBB__REPL_FIRST, 4) || !strncmp(text, EBB__REPL_NEXT, 4) ||
+                                 *text == '#' || *text == '\\');
 
         ebb_buf_puts(out, first ? (lines ? next : first) : escape ? "\\" : "");
         ebb_buf_append(out, text, n);
@@ -116,18 +110,18 @@ static int run_save(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 {
     struct ebb_buf text;
     size_t lines = 0;
-    int rc = check_target(words->items[1], HEAD, "saved session", err);
+    int rc = check_target(words->items[1], EBB__REPL_HEAD, "saved session", err);
 
     if (rc)
         return rc;
-    ebb_buf_init(&text, FILE_MAX_BYTES);
-    ebb_buf_printf(&text, "%s; replay with: ebb repl --load FILE --check\n", HEAD);
-    ebb_buf_puts(&text, CLOCK);
+    ebb_buf_init(&text, EBB__REPL_FILE_MAX);
+    ebb_buf_printf(&text, "%s; replay with: ebb repl --load FILE --check\n", EBB__REPL_HEAD);
+    ebb_buf_puts(&text, EBB__REPL_CLOCK);
     ebb_print_time(&text, repl->started_ms);
     ebb_buf_putc(&text, '\n');
     for (size_t i = 0; i < repl->entry_count; i++) {
-        lines += write_lines(&text, repl->entries[i].input, FIRST, NEXT);
-        write_lines(&text, repl->entries[i].output, NULL, NULL);
+        lines += ebb__repl_write_lines(&text, repl->entries[i].input, EBB__REPL_FIRST, EBB__REPL_NEXT);
+        ebb__repl_write_lines(&text, repl->entries[i].output, NULL, NULL);
     }
     rc = ebb_buf_check(&text, words->items[1], err);
     if (!rc)
@@ -141,215 +135,7 @@ static int run_save(struct ebb_repl *repl, const struct ebb__repl_words *words, 
     return 0;
 }
 
-/* ---- replay ---- */
-
-struct replay {
-    struct ebb_repl *repl;
-    const char *file;
-    bool check, *differs;
-    struct ebb_buf input, wanted, shown;
-    size_t line, input_line;
-};
-
-/* What may differ between two runs: ids, and how long something took. */
-static void write_comparable(struct ebb_buf *out, const char *line, size_t n)
-{
-    bool is_gas = n > 4 && !memcmp(line, "gas ", 4);
-
-    for (size_t i = 0; i < n; i++) {
-        bool starts = i == 0 || !isalnum((unsigned char)line[i - 1]);
-
-        if (starts && i + 10 < n && strchr("dpr", line[i]) && line[i + 1] == '-' &&
-            isdigit((unsigned char)line[i + 2])) {
-            ebb_buf_append(out, line + i, 2);
-            ebb_buf_putc(out, '*');
-            while (i + 1 < n && (isalnum((unsigned char)line[i + 1]) || line[i + 1] == '-'))
-                i++;
-        } else if (starts && isdigit((unsigned char)line[i])) {
-            size_t end = i;
-
-            while (end < n && (isdigit((unsigned char)line[end]) || line[end] == '.'))
-                end++;
-            if (is_gas || (end + 2 < n && (!memcmp(line + end, " ms", 3) || !memcmp(line + end, " us", 3))))
-                ebb_buf_putc(out, '*');
-            else
-                ebb_buf_append(out, line + i, end - i);
-            i = end - 1;
-        } else {
-            ebb_buf_putc(out, line[i]);
-        }
-    }
-    ebb_buf_putc(out, '\n');
-}
-
-static bool is_same_line(const char *a, size_t an, const char *b, size_t bn)
-{
-    struct ebb_buf x, y;
-    bool same;
-
-    ebb_buf_init(&x, ENTRY_MAX * 2);
-    ebb_buf_init(&y, ENTRY_MAX * 2);
-    write_comparable(&x, a, an);
-    write_comparable(&y, b, bn);
-    same = !x.bad && !y.bad && ebb_str_is_equal(ebb_buf_str(&x), ebb_buf_str(&y));
-    ebb_buf_fini(&x);
-    ebb_buf_fini(&y);
-    return same;
-}
-
-static bool is_same(const char *a, const char *b)
-{
-    while (*a && *b) {
-        size_t an = strcspn(a, "\n"), bn = strcspn(b, "\n");
-
-        if (!is_same_line(a, an, b, bn))
-            return false;
-        a += an + (a[an] == '\n');
-        b += bn + (b[bn] == '\n');
-    }
-    return !*a && !*b;
-}
-
-static void say_marked(struct ebb_buf *out, char mark, const char *text)
-{
-    while (*text) {
-        size_t n = strcspn(text, "\n");
-
-        ebb_buf_putc(out, mark);
-        ebb_buf_append(out, text, n);
-        ebb_buf_putc(out, '\n');
-        text += n + (text[n] == '\n');
-    }
-}
-
-static int judge(struct replay *r, const char *output)
-{
-    struct ebb_buf *out = ebb__repl_out(r->repl);
-    char *plain = plain_copy(output);
-
-    if (!plain)
-        return -(int)EBB_ENOMEM;
-    if (!is_same(ebb_buf_cstr(&r->wanted), plain)) {
-        *r->differs = true;
-        ebb_print_text(&r->shown, r->file);
-        ebb_buf_printf(&r->shown, ":%zu: %.*s\n", r->input_line, (int)strcspn(ebb_buf_cstr(&r->input), "\n"),
-                       ebb_buf_cstr(&r->input));
-        say_marked(&r->shown, '-', ebb_buf_cstr(&r->wanted));
-        say_marked(&r->shown, '+', plain);
-    }
-    free(plain);
-    ebb_buf_reset(out);
-    return ebb_buf_check(&r->shown, r->file, NULL);
-}
-
-/* Run what was gathered. */
-static int play(struct replay *r, struct ebb_err *err)
-{
-    struct ebb_buf *out = ebb__repl_out(r->repl);
-    bool incomplete = false;
-    int rc;
-
-    if (!r->input.len || r->repl->quits)
-        return 0;
-    rc = ebb__repl_run(r->repl, ebb_buf_cstr(&r->input), r->input.len, &incomplete, err);
-    if (!rc && incomplete)
-        ebb_buf_puts(out, "error: the input ends within a block\n");
-    if (!rc)
-        rc = ebb__repl_remember(r->repl, ebb_buf_cstr(&r->input), r->input.len, ebb_buf_cstr(out), err);
-    if (!rc && r->check) {
-        rc = judge(r, ebb_buf_cstr(out));
-        rc = rc ? ebb_err_nomem(err) : 0;
-    } else if (!rc) {
-        write_lines(&r->shown, ebb_buf_cstr(&r->input), FIRST, NEXT);
-        ebb_buf_add_str(&r->shown, ebb_buf_str(out));
-        ebb_buf_reset(out);
-    }
-    ebb_buf_reset(&r->input);
-    ebb_buf_reset(&r->wanted);
-    return rc;
-}
-
-static int set_clock(struct replay *r, const char *text, size_t n, struct ebb_err *err)
-{
-    char instant[64];
-    int64_t at;
-    int rc = 0;
-
-    if (n >= sizeof instant || r->repl->entry_count)
-        return 0; /* a session that has begun keeps its clock */
-    memcpy(instant, text, n);
-    instant[n] = '\0';
-    rc = ebb_time_parse(instant, NULL, &at, err);
-    if (!rc)
-        rc = ebb_session_at(r->repl->session, at, err);
-    if (!rc)
-        r->repl->started_ms = at;
-    return rc;
-}
-
-static int take_line(struct replay *r, const char *line, size_t n, struct ebb_err *err)
-{
-    int rc = 0;
-
-    r->line++;
-    if (n >= 4 && !memcmp(line, FIRST, 4)) {
-        rc = play(r, err);
-        r->input_line = r->line;
-        ebb_buf_append(&r->input, line + (n > 4 ? 5 : 4), n > 4 ? n - 5 : 0);
-    } else if (n >= 4 && !memcmp(line, NEXT, 4)) {
-        ebb_buf_putc(&r->input, '\n');
-        ebb_buf_append(&r->input, line + (n > 4 ? 5 : 4), n > 4 ? n - 5 : 0);
-    } else if (n && line[0] == '#') {
-        if (n > sizeof CLOCK - 1 && !memcmp(line, CLOCK, sizeof CLOCK - 1))
-            rc = set_clock(r, line + sizeof CLOCK - 1, n - (sizeof CLOCK - 1), err);
-    } else {
-        size_t skip = n && line[0] == '\\';
-
-        ebb_buf_append(&r->wanted, line + skip, n - skip);
-        ebb_buf_putc(&r->wanted, '\n');
-    }
-    return rc ? rc : ebb_buf_check(&r->input, r->file, err);
-}
-
-static int play_all(struct replay *r, const char *text, size_t n, struct ebb_err *err)
-{
-    size_t at = 0;
-    int rc = 0;
-
-    while (!rc && at < n) {
-        const char *end = memchr(text + at, '\n', n - at);
-        size_t length = end ? (size_t)(end - text) - at : n - at;
-
-        rc = take_line(r, text + at, length, err);
-        at += length + 1;
-    }
-    return rc ? rc : play(r, err);
-}
-
-int ebb__repl_replay(struct ebb_repl *repl, const char *file, bool check, bool *differs, struct ebb_err *err)
-{
-    struct replay r = {.repl = repl, .file = file, .check = check, .differs = differs};
-    struct ebb_buf text, before;
-    int rc;
-
-    ebb_buf_init(&text, FILE_MAX_BYTES);
-    ebb_buf_init(&r.input, EBB__REPL_LINE_MAX);
-    ebb_buf_init(&r.wanted, FILE_MAX_BYTES);
-    ebb_buf_init(&r.shown, FILE_MAX_BYTES * 2);
-    before = *ebb__repl_out(repl);
-    ebb_buf_init(ebb__repl_out(repl), before.max);
-    rc = ebb_file_read(file, &text, err);
-    if (!rc)
-        rc = play_all(&r, ebb_buf_cstr(&text), text.len, err);
-    ebb_buf_fini(ebb__repl_out(repl));
-    *ebb__repl_out(repl) = before;
-    ebb_buf_add_str(ebb__repl_out(repl), ebb_buf_str(&r.shown));
-    ebb_buf_fini(&r.shown);
-    ebb_buf_fini(&r.wanted);
-    ebb_buf_fini(&r.input);
-    ebb_buf_fini(&text);
-    return rc;
-}
+/* ---- the rest ---- */
 
 static int run_load(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)
 {
@@ -363,8 +149,6 @@ static int run_load(struct ebb_repl *repl, const struct ebb__repl_words *words, 
     repl->load_depth--;
     return rc;
 }
-
-/* ---- the rest ---- */
 
 /* Facts without members whose names are like those of secrets. Depth is bounded by that of the facts. */
 static void copy_open(struct ebb_value *to, const struct ebb_value *from)
@@ -388,7 +172,7 @@ static int write_facts(const struct ebb_value *facts, const char *file, size_t *
     struct ebb_buf json;
     int rc;
 
-    ebb_buf_init(&json, FILE_MAX_BYTES);
+    ebb_buf_init(&json, EBB__REPL_FILE_MAX);
     copy_open(open, facts);
     ebb_value_put_int(open, "format", EBB_FACTS_FORMAT);
     rc = ebb_value_check(open, file, err);

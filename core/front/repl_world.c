@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The world of the interactive session: the policies, the tables that were used, and the session that holds them.
+ * The world of the interactive session: the tables that were used, and the session that holds them and the policies.
  */
-#include <openssl/sha.h>
 #include <stdlib.h>
 
 #include "front/print.h"
@@ -12,142 +11,6 @@
 #include "service/pass.h"
 
 #define TABLES_MAX 64
-
-struct ebb__repl_bundle {
-    struct ebb_policy **items;
-    size_t count;
-    size_t error_count;
-    char hash[16]; /* "sha256:9f2c41" */
-};
-
-/* ---- policies ---- */
-
-static void bundle_free(struct ebb__repl_bundle *b)
-{
-    if (!b)
-        return;
-    for (size_t i = 0; i < b->count; i++)
-        ebb_policy_free(b->items[i]);
-    free(b->items);
-    free(b);
-}
-
-static int hash_all(struct ebb__repl_bundle *b, struct ebb_err *err)
-{
-    unsigned char sum[SHA256_DIGEST_LENGTH];
-    struct ebb_buf all, hex;
-    int rc;
-
-    ebb_buf_init(&all, (size_t)1 << 20);
-    ebb_buf_init(&hex, sizeof sum * 2);
-    for (size_t i = 0; i < b->count; i++)
-        ebb_buf_printf(&all, "%s\n", ebb_policy_get_bundle(b->items[i]));
-    rc = ebb_buf_check(&all, "bundle", err);
-    if (!rc) {
-        SHA256((const unsigned char *)ebb_buf_cstr(&all), all.len, sum);
-        ebb_text_hex(&hex, sum, sizeof sum);
-        memcpy(b->hash, "sha256:", 7);
-        memcpy(b->hash + 7, ebb_buf_cstr(&hex), 6);
-    }
-    ebb_buf_fini(&hex);
-    ebb_buf_fini(&all);
-    return rc;
-}
-
-static void say_diagnostic(struct ebb_buf *out, const struct ebb_diagnostic *d)
-{
-    ebb_print_text(out, d->file);
-    if (d->line)
-        ebb_buf_printf(out, ":%d", d->line);
-    ebb_buf_puts(out, d->is_error ? ": " : ": warning: ");
-    ebb_print_text(out, d->message);
-    if (d->hint && d->hint[0]) {
-        ebb_buf_puts(out, ", ");
-        ebb_print_text(out, d->hint);
-    }
-    ebb_buf_putc(out, '\n');
-}
-
-static int add_policy(struct ebb__repl_bundle *b, const char *file, struct ebb_diagnostics *diags, struct ebb_err *err)
-{
-    struct ebb_policy *policy = NULL;
-    int rc = ebb_policy_load(file, &policy, diags, err);
-
-    for (size_t i = 0; !rc && i < b->count; i++)
-        if (!strcmp(ebb_policy_get_name(b->items[i]), ebb_policy_get_name(policy))) {
-            struct ebb_diagnostic same = {
-                (char *)(uintptr_t)file, 0, 0, true, "policy.schema", "its name is that of another policy", NULL, NULL};
-
-            ebb_diagnostics_add(diags, &same);
-            ebb_policy_free(policy);
-            return 0;
-        }
-    if (!rc)
-        b->items[b->count++] = policy;
-    return rc == -(int)EBB_ENOMEM ? rc : 0;
-}
-
-/* All policies that load; what is wrong with the others is said. */
-static int bundle_load(struct ebb_repl *repl, struct ebb__repl_bundle **out, struct ebb_err *err)
-{
-    const char *dir = ebb_workspace_config(repl->cli->ws)->policies;
-    struct ebb__repl_bundle *b = calloc(1, sizeof *b);
-    struct ebb_diagnostics diags;
-    struct ebb_strs files;
-    int rc = b ? 0 : ebb_err_nomem(err);
-
-    ebb_strs_init(&files);
-    ebb_diagnostics_init(&diags);
-    if (!rc && dir)
-        rc = ebb_policy_files(dir, &files, err);
-    if (!rc) {
-        b->items = calloc(files.count + 1, sizeof(struct ebb_policy *));
-        rc = b->items ? 0 : ebb_err_nomem(err);
-    }
-    for (size_t i = 0; !rc && i < files.count; i++)
-        rc = add_policy(b, files.items[i], &diags, err);
-    for (size_t i = 0; !rc && i < diags.count; i++)
-        say_diagnostic(ebb__repl_out(repl), &diags.items[i]);
-    if (!rc) {
-        b->error_count = diags.error_count;
-        rc = hash_all(b, err);
-    }
-    ebb_diagnostics_fini(&diags);
-    ebb_strs_fini(&files);
-    if (rc)
-        bundle_free(b);
-    else
-        *out = b;
-    return rc;
-}
-
-size_t ebb__repl_policy_count(const struct ebb_repl *repl)
-{
-    return repl->bundle ? repl->bundle->count : 0;
-}
-
-const struct ebb_policy *ebb__repl_policy_at(const struct ebb_repl *repl, size_t index)
-{
-    return index < ebb__repl_policy_count(repl) ? repl->bundle->items[index] : NULL;
-}
-
-size_t ebb__repl_error_count(const struct ebb_repl *repl)
-{
-    return repl->bundle ? repl->bundle->error_count : 0;
-}
-
-const char *ebb__repl_hash(const struct ebb_repl *repl)
-{
-    return repl->bundle ? repl->bundle->hash : "none";
-}
-
-static const struct ebb_policy *find_policy(const struct ebb__repl_bundle *b, const char *name)
-{
-    for (size_t i = 0; b && i < b->count; i++)
-        if (!strcmp(ebb_policy_get_name(b->items[i]), name))
-            return b->items[i];
-    return NULL;
-}
 
 /* As the configuration binds it, but for the mode: nothing starts here. */
 static int bind(struct ebb_repl *repl, const struct ebb_policy *policy, struct ebb_err *err)
@@ -171,7 +34,7 @@ static int bind_all(struct ebb_repl *repl, const struct ebb__repl_bundle *b, str
     for (size_t i = 0; !rc && i < b->count; i++)
         rc = bind(repl, b->items[i], err);
     for (size_t i = 0; !rc && repl->bundle && i < repl->bundle->count; i++)
-        if (!find_policy(b, ebb_policy_get_name(repl->bundle->items[i])))
+        if (!ebb__repl_bundle_find(b, ebb_policy_get_name(repl->bundle->items[i])))
             rc = ebb_session_unbind(repl->session, ebb_policy_get_name(repl->bundle->items[i]), err);
     return rc;
 }
@@ -180,14 +43,14 @@ int ebb__repl_reload(struct ebb_repl *repl, struct ebb_err *err)
 {
     struct ebb_buf *out = ebb__repl_out(repl);
     struct ebb__repl_bundle *b = NULL;
-    int rc = bundle_load(repl, &b, err);
+    int rc = ebb__repl_bundle_load(repl, &b, err);
 
     if (rc)
         return rc;
     if (b->error_count) {
         ebb_buf_printf(out, "%zu error%s. still using bundle %s\n", b->error_count, b->error_count == 1 ? "" : "s",
                        ebb__repl_hash(repl));
-        bundle_free(b);
+        ebb__repl_bundle_free(b);
         return 0;
     }
     rc = bind_all(repl, b, err);
@@ -196,14 +59,14 @@ int ebb__repl_reload(struct ebb_repl *repl, struct ebb_err *err)
         if (!repl->bundle || bind_all(repl, repl->bundle, NULL))
             repl->quits = true;
         for (size_t i = 0; i < b->count; i++)
-            if (!find_policy(repl->bundle, ebb_policy_get_name(b->items[i])))
+            if (!ebb__repl_bundle_find(repl->bundle, ebb_policy_get_name(b->items[i])))
                 ebb_session_unbind(repl->session, ebb_policy_get_name(b->items[i]), NULL);
-        bundle_free(b);
+        ebb__repl_bundle_free(b);
         return rc;
     }
-    bundle_free(repl->bundle);
+    ebb__repl_bundle_free(repl->bundle);
     repl->bundle = b;
-    if (!find_policy(b, repl->policy))
+    if (!ebb__repl_bundle_find(b, repl->policy))
         repl->policy[0] = '\0';
     ebb_buf_printf(out, "bundle %s (%zu polic%s)\n", b->hash, b->count, b->count == 1 ? "y" : "ies");
     return 0;
@@ -230,7 +93,7 @@ int ebb__repl_open(struct ebb_repl *repl, struct ebb_err *err)
     repl->current = EBB__REPL_NONE;
     repl->gas = -1;
     ebb_buf_init(&repl->more, SIZE_MAX / 4);
-    rc = bundle_load(repl, &b, err);
+    rc = ebb__repl_bundle_load(repl, &b, err);
     if (!rc)
         rc = ebb_session_new(&o, &repl->session, err);
     if (!rc)
@@ -242,7 +105,7 @@ int ebb__repl_open(struct ebb_repl *repl, struct ebb_err *err)
 void ebb__repl_close(struct ebb_repl *repl)
 {
     ebb_session_free(repl->session);
-    bundle_free(repl->bundle);
+    ebb__repl_bundle_free(repl->bundle);
     for (size_t i = 0; i < repl->table_count; i++) {
         free(repl->tables[i].label);
         free(repl->tables[i].opened);
@@ -390,7 +253,7 @@ const struct ebb_policy *ebb__repl_policy_meant(const struct ebb_repl *repl)
     const struct ebb_policy *found = NULL, *p;
 
     if (repl->policy[0])
-        return find_policy(repl->bundle, repl->policy);
+        return ebb__repl_bundle_find(repl->bundle, repl->policy);
     for (size_t i = 0; (p = ebb__repl_policy_at(repl, i)); i++)
         if (ebb__repl_takes((struct ebb_repl *)(uintptr_t)repl, p)) {
             if (found)
@@ -424,7 +287,7 @@ static int no_policy(const struct ebb_repl *repl, const char *name, struct ebb_e
 
 int ebb__repl_policy(struct ebb_repl *repl, const char *name, const struct ebb_policy **out, struct ebb_err *err)
 {
-    *out = name ? find_policy(repl->bundle, name) : ebb__repl_policy_meant(repl);
+    *out = name ? ebb__repl_bundle_find(repl->bundle, name) : ebb__repl_policy_meant(repl);
     if (!*out)
         return no_policy(repl, name, err);
     strncpy(repl->policy, ebb_policy_get_name(*out), sizeof repl->policy - 1);

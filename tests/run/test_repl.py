@@ -107,6 +107,15 @@ class Commands(Base):
             r"^2026-04-01T00:00:00Z orphans-on-event  RUN remove_orphan_files  \(mode observe: recorded, not started\)$", line)], said)
         self.assertEqual("now 2026-04-01T00:00:00Z  (Wed 02:00 Europe/Berlin)   overlay", said[-1])
 
+    def test_whynot(self):
+        said = self.said([":at 2026-03-29T00:00:00Z", ":event commit.failed files_written=212", ":step 1h", ":whynot orphans-on-event"])
+        text = "\n".join(said[4:])
+        self.assertTrue(said[4].startswith("orphans-on-event on prod.events.clicks: not now. DEFER until 2026-04-01T00:00:00Z"), text)
+        self.assertRegex(text, r"(?m)^   many_new_snapshots +false +0 >= 500 +needs 500 more$")
+        self.assertRegex(text, r"(?m)^     failed_commits +true +1 > 0$")
+        self.assertRegex(text, r"(?m)^     leftovers_are_ripe +false +2026-04-01T00:00:00Z <= now +true in 71h$")
+        self.assertRegex(text, r"(?m)^ earliest possible +2026-04-01T00:00:00Z \(Wed 02:00 Europe/Berlin\)$")
+
     def test_event_that_nobody_takes(self):
         said = self.said([":at 2026-03-29T00:00:00Z", ":event commit.failed files_written=9 retried_ok=true", ":event other.thing",
                           ":events 2", "ctx.events.count { \"commit.failed\", since = 1 }"])
