@@ -63,6 +63,21 @@ describe("ebb.testing", function()
     assert.truthy(fails(open, { params = { every_n = 1 } }):find("every_n", 1, true))
   end)
 
+  it("takes what a binding may add", function()
+    local s = open { bind = { blackouts = { "2026-03-29" }, blackout_tz = "Europe/Berlin" } }
+    s:commits(500)
+    assert.equal("defer", s:decide().verdict)
+    s:at "2026-03-29T22:00:00Z" -- midnight in Berlin
+    s:commits(500)
+    assert.verdict(s:decide(), { "run" })
+    s = open { bind = { guard = { min_interval = "5d" } } }
+    s:commits(500)
+    assert.verdict(s:step "1m", { "run" })
+    s:commits(500)
+    assert.verdict(s:step "1d", { "defer", by = "guard.min_interval", until_ = ebb.at "2026-04-03T00:00:00Z" })
+    assert.error(function() open { bind = { guard = { min_intervall = "5d" } } } end)
+  end)
+
   it("runs until the job ends", function()
     local s = open { mode = "enforce" }
     assert.truthy(fails(s.finish, s, "success"):find("run.wrong_state", 1, true))

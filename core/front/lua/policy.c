@@ -96,10 +96,16 @@ EBB_LJMP void ebb__lua_check_keys(lua_State *L, int index, const struct ebb_valu
 
 EBB_LJMP void ebb__lua_check_binding(lua_State *L, int index, const struct ebb_value *map, struct ebb__lua_binding *out)
 {
+    struct ebb_err err;
+
     memset(out, 0, sizeof *out);
     out->mode = EBB_MAY_LJMP(mode_of(L, index, map));
     out->params = ebb_value_get(map, "params");
     out->blackouts = ebb_value_get(map, "blackouts");
+    out->blackout_tz = ebb_value_text_of(map, "blackout_tz");
+    out->guard = ebb_value_get(map, "guard");
+    if (out->guard && ebb_guard_check_site("guard", out->guard, &err))
+        luaL_argerror(L, index, lua_pushstring(L, err.message));
     out->allow_below_floor = ebb_value_bool_of(map, "allow_below_floor", false);
     out->allow_override_quiet = ebb_value_bool_of(map, "allow_override_quiet", false);
 }
@@ -109,7 +115,8 @@ static void read_context(lua_State *L, int index, struct ebb_decide_input *in)
 {
     static const char *const KEYS[] = {"now",       "trigger",           "params",       "mode",
                                        "bound",     "allow_below_floor", "active_since", "allow_override_quiet",
-                                       "blackouts", "blackout_tz",       "id",           "inputs"};
+                                       "blackouts", "blackout_tz",       "id",           "guard",
+                                       "inputs"};
     const struct ebb_value *map;
     struct ebb__lua_binding binding;
 
@@ -128,7 +135,8 @@ static void read_context(lua_State *L, int index, struct ebb_decide_input *in)
     in->allow_below_floor = binding.allow_below_floor;
     in->allow_override_quiet = binding.allow_override_quiet;
     in->blackouts = binding.blackouts;
-    in->blackout_tz = ebb_value_text_of(map, "blackout_tz");
+    in->blackout_tz = binding.blackout_tz;
+    in->guard = binding.guard;
     in->id = ebb_value_text_of(map, "id");
     in->with_inputs = ebb_value_bool_of(map, "inputs", false);
 }

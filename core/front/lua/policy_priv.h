@@ -18,7 +18,8 @@ void ebb__shared_policy_drop(struct ebb__shared_policy *shared); /* NULL is fine
 
 struct ebb__lua_binding {
     enum ebb_mode mode;
-    const struct ebb_value *params, *blackouts;
+    const struct ebb_value *params, *blackouts, *guard;
+    const char *blackout_tz;
     bool allow_below_floor, allow_override_quiet;
 };
 
@@ -29,7 +30,7 @@ EBB_LJMP struct ebb_decision **ebb__lua_decision(lua_State *L);
 /* Raise when a map of options has another key than these. */
 EBB_LJMP void ebb__lua_check_keys(lua_State *L, int index, const struct ebb_value *map, const char *const *names,
                                   size_t count);
-/* mode, params, blackouts, allow_below_floor, allow_override_quiet of a map; borrows from it. */
+/* mode, params, blackouts, blackout_tz, guard, allow_below_floor, allow_override_quiet of a map; borrows from it. */
 EBB_LJMP void ebb__lua_check_binding(lua_State *L, int index, const struct ebb_value *map,
                                      struct ebb__lua_binding *out);
 /* Facts as a table, or the name of a captured fixture. Pushes what owns them. */

@@ -171,10 +171,11 @@ static int hold_policy(struct session_box *box, struct ebb__shared_policy *share
     return 0;
 }
 
-/* session:bind(policy, { mode =, params =, blackouts =, allow_below_floor =, allow_override_quiet = }) */
+/* session:bind(policy, { mode =, params =, blackouts =, guard =, … }) */
 static int l_bind(lua_State *L)
 {
-    static const char *const KEYS[] = {"mode", "params", "blackouts", "allow_below_floor", "allow_override_quiet"};
+    static const char *const KEYS[] = {
+        "mode", "params", "blackouts", "blackout_tz", "guard", "allow_below_floor", "allow_override_quiet"};
     struct session_box *box = check_box(L);
     struct ebb__shared_policy *shared = ebb__lua_check_policy(L, 2);
     struct ebb_session_binding binding;
@@ -191,6 +192,8 @@ static int l_bind(lua_State *L)
     binding.mode = given.mode;
     binding.params = given.params;
     binding.blackouts = given.blackouts;
+    binding.blackout_tz = given.blackout_tz;
+    binding.guard = given.guard;
     binding.allow_below_floor = given.allow_below_floor;
     binding.allow_override_quiet = given.allow_override_quiet;
     rc = hold_policy(box, shared, &err);
