@@ -86,13 +86,14 @@ static bool say_entry(struct ebb_buf *out, const char *name)
 {
     size_t count;
     const struct ebb_api_entry *all = ebb_api_get(&count);
+    bool any = false;
 
     for (size_t i = 0; i < count; i++)
         if (!strcmp(all[i].name, name)) {
             ebb_buf_printf(out, " %s  %s  (%s)\n   %s\n", all[i].name, all[i].type, all[i].kind, all[i].doc);
-            return true;
+            any = true;
         }
-    return false;
+    return any;
 }
 
 static int run_help(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)

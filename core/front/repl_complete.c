@@ -104,11 +104,31 @@ static int offer_tables(struct ebb_repl *repl, struct search *s)
     return rc ? rc : offer_files(s, ".json");
 }
 
+static bool is_class(const struct ebb_api_entry *e)
+{
+    return !strcmp(e->kind, "class") || !strcmp(e->kind, "open");
+}
+
+/* Whether a chunk can write the name: globals, and what is below t and ctx and the libraries. Members of other classes
+ * belong to values that a script has in hand. */
+static bool is_reachable(const struct ebb_api_entry *all, size_t count, const struct ebb_api_entry *e)
+{
+    size_t root = strcspn(e->name, ".");
+    bool is_base = (root == 1 && e->name[0] == 't') || (root == 3 && !strncmp(e->name, "ctx", 3));
+
+    if (!strcmp(e->phase, "header") || !strcmp(e->kind, "key") || (is_class(e) && !is_base))
+        return false;
+    for (size_t i = 0; e->name[root] && !is_base && i < count; i++)
+        if (is_class(&all[i]) && strlen(all[i].name) == root && !strncmp(all[i].name, e->name, root))
+            return false;
+    return true;
+}
+
 /* Whether there are names below the first n bytes of this one. */
 static bool has_below(const struct ebb_api_entry *all, size_t count, const char *name, size_t n)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(all[i].name, name, n) && all[i].name[n] == '.' && strcmp(all[i].phase, "header") != 0)
+        if (!strncmp(all[i].name, name, n) && all[i].name[n] == '.' && is_reachable(all, count, &all[i]))
             return true;
     return false;
 }
@@ -125,7 +145,7 @@ static int offer_api(struct search *s, const char *prefix)
         const char *full = all[i].name;
         size_t n;
 
-        if (strncmp(full, prefix, skip) || !strcmp(all[i].phase, "header") || strncmp(full + skip, s->word, s->n))
+        if (strncmp(full, prefix, skip) || strncmp(full + skip, s->word, s->n) || !is_reachable(all, count, &all[i]))
             continue;
         n = s->n + strcspn(full + skip + s->n, ".");
         if (strpbrk(full + skip, "[]<> ") || n + 1 >= sizeof name)
