@@ -6,3 +6,7 @@ target_link_libraries(bench_floor PRIVATE ebb_flags)
 # `cmake --build … --target bench_policy`: evaluations of policies.
 add_executable(bench_policy EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/policy.c)
 target_link_libraries(bench_policy PRIVATE ebb_engine ebb_flags)
+
+# `cmake --build … --target bench_next`: the next fire of many triggers.
+add_executable(bench_next EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/next.c)
+target_link_libraries(bench_next PRIVATE ebb_base ebb_flags)

@@ -32,6 +32,12 @@ static bool is_year_wanted(const struct ebb_calendar *c, int64_t year)
     return !c->year_count;
 }
 
+/* 0 = Sunday; 1970-01-01 was a Thursday. */
+static int weekday_of(int64_t day)
+{
+    return (int)(((day + 4) % 7 + 7) % 7);
+}
+
 /* Days of the month whose weekday is wanted: the week's pattern, turned to the month's first day and repeated. */
 static uint32_t weekday_bits(const struct ebb_calendar *c, int first_weekday, int length)
 {
@@ -50,15 +56,13 @@ static uint32_t days_of_month(const struct ebb_calendar *c, int64_t year, int mo
     int length = ebb_civil_month_length(year, month);
     uint32_t valid = (uint32_t)~bits_from(length + 1) & EBB_DAYS_ALL;
     uint32_t days, weekdays;
-    struct ebb_civil first;
 
     if (!(c->months >> month & 1) || !is_year_wanted(c, year))
         return 0;
     days = c->days | (c->last_day ? 1u << length : 0);
     if (c->weekdays == EBB_WEEKDAYS_ALL && !c->last_weekday && (c->any_weekday || c->kind != EBB_CALENDAR_CRON))
         return days & valid;
-    ebb_civil_of_days(ebb_civil_days(year, month, 1), &first);
-    weekdays = weekday_bits(c, first.weekday, length);
+    weekdays = weekday_bits(c, weekday_of(ebb_civil_days(year, month, 1)), length);
     if (c->kind == EBB_CALENDAR_CRON && !c->any_day && !c->any_weekday)
         return (days | weekdays) & valid;
     return days & weekdays & valid;
@@ -103,6 +107,29 @@ static int64_t at(int64_t year, int month, int day, int minute)
     return ebb_civil_days(year, month, day) * EBB_DAY_S + minute * 60;
 }
 
+/* Whether the weekday alone decides: every date, month and year is wanted. */
+static bool is_weekly(const struct ebb_calendar *c)
+{
+    return c->days == EBB_DAYS_ALL && c->months == EBB_MONTHS_ALL && !c->year_count && !c->last_weekday &&
+           (c->kind != EBB_CALENDAR_CRON || c->any_day);
+}
+
+/* The first wanted day from `day` on, by its weekday. */
+static int64_t weekly_from(const struct ebb_calendar *c, int64_t day)
+{
+    unsigned turned = ((unsigned)c->weekdays << 7 | c->weekdays) >> weekday_of(day);
+
+    return day + lowest_bit(turned);
+}
+
+static bool weekly_next(const struct ebb_calendar *c, int64_t day, int time, int64_t end_s, int64_t *out_s)
+{
+    int64_t first = weekly_from(c, time == NO_TIME ? day + 1 : day);
+
+    *out_s = first * EBB_DAY_S + (first == day ? time : time_from(c, 0)) * 60;
+    return *out_s < end_s;
+}
+
 bool ebb__nominal_next(const struct ebb_calendar *c, int64_t from_s, int64_t end_s, int64_t *out_s)
 {
     int64_t from_minute = -ebb__floor_div(-from_s, 60);
@@ -113,6 +140,8 @@ bool ebb__nominal_next(const struct ebb_calendar *c, int64_t from_s, int64_t end
 
     if (from_s >= end_s)
         return false;
+    if (is_weekly(c))
+        return weekly_next(c, day, time, end_s, out_s);
     ebb_civil_of_days(day, &date);
     days = days_of_month(c, date.year, date.month);
     if (time != NO_TIME && days >> date.day & 1) {

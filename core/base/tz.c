@@ -44,11 +44,9 @@ int ebb__tz_add(struct ebb_tz *tz, int64_t at_s, int32_t offset_s, struct ebb_er
     return 0;
 }
 
-/* Index of the last change at or before s. */
-static size_t find_change(const struct ebb_tz *tz, int64_t s)
+/* Index of the last change at or before s, from low up to but not including high. */
+static size_t search_changes(const struct ebb_tz *tz, int64_t s, size_t low, size_t high)
 {
-    size_t low = 0, high = tz->count;
-
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 
@@ -58,6 +56,26 @@ static size_t find_change(const struct ebb_tz *tz, int64_t s)
             high = middle;
     }
     return low;
+}
+
+void ebb__tz_finish(struct ebb_tz *tz)
+{
+    size_t at = 0;
+
+    for (int64_t i = 0; i <= EBB_TZ_HINTS; i++) {
+        while (at + 1 < tz->count && tz->changes[at + 1].at_s <= i << EBB_TZ_HINT_BITS)
+            at++;
+        tz->hints[i] = (uint32_t)at;
+    }
+}
+
+static size_t find_change(const struct ebb_tz *tz, int64_t s)
+{
+    int64_t hint = s >> EBB_TZ_HINT_BITS;
+
+    if (s < 0 || hint >= EBB_TZ_HINTS)
+        return search_changes(tz, s, 0, tz->count);
+    return search_changes(tz, s, tz->hints[hint], (size_t)tz->hints[hint + 1] + 1);
 }
 
 struct ebb_tz_span ebb__tz_span(const struct ebb_tz *tz, int64_t utc_s)

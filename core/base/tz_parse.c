@@ -171,6 +171,7 @@ int ebb_tz_parse(const char *name, const void *bytes, size_t n, struct ebb_tz **
         rc = add_footer(tz, block.end, n - (size_t)(block.end - p), err);
     if (rc)
         goto out;
+    ebb__tz_finish(tz);
     *out = tz;
     tz = NULL;
 out:

@@ -28,12 +28,17 @@ struct ebb_tz_change {
     int32_t offset_s;
 };
 
+/* Stretches of 2^25 s (a good year) from 1970 to beyond 2440, in which changes are looked up directly. */
+#define EBB_TZ_HINT_BITS 25
+#define EBB_TZ_HINTS 448
+
 struct ebb_tz {
     char name[EBB_TZ_NAME_MAX];
     struct ebb_tz_change *changes; /* never empty; [0].at_s is EBB_TZ_START_S */
     size_t count;
     size_t cap;
-    bool repeats; /* a summer time rule goes on for ever */
+    bool repeats;                     /* a summer time rule goes on for ever */
+    uint32_t hints[EBB_TZ_HINTS + 1]; /* of the last change at or before the start of each stretch */
 };
 
 /* A stretch of time with one offset: [from_s, to_s). */
@@ -48,6 +53,9 @@ struct ebb_tz_span {
 struct ebb_tz_span ebb__tz_span(const struct ebb_tz *tz, int64_t utc_s);
 /* Append a change; one that is not later than the last, or changes nothing, is left out. EBB_ENOMEM. */
 int ebb__tz_add(struct ebb_tz *tz, int64_t at_s, int32_t offset_s, struct ebb_err *err);
+
+/* All changes are there: make them quick to find. */
+void ebb__tz_finish(struct ebb_tz *tz);
 
 /* The footer of a TZif file: a POSIX TZ string (RFC 8536 section 3.3). */
 enum ebb_tz_day_kind { EBB_TZ_DAY_JULIAN, EBB_TZ_DAY_ZERO, EBB_TZ_DAY_WEEK };
