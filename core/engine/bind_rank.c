@@ -4,12 +4,13 @@
  * the record.
  */
 #include <lauxlib.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/eval_priv.h"
 
 /* Stack slots: 1 the options, then their values, then parallel lists of the items that were kept. */
-enum { OPTIONS = 1, OVER, KEEP, SCORE, PER, MIN, BUDGET, ITEMS, SCORES, WEIGHTS, DENSITIES, KEYS, ORDER };
+enum { OPTIONS = 1, OVER, KEEP, SCORE, PER, MIN, BUDGET, ITEMS, SCORES, WEIGHTS, DENSITIES, KEYS, ROWS, ORDER };
 
 static void read_options(lua_State *L)
 {
@@ -31,7 +32,7 @@ static void read_options(lua_State *L)
         luaL_error(L, "rank.score: missing");
     if (!lua_isnil(L, MIN) && lua_type(L, MIN) != LUA_TNUMBER)
         luaL_error(L, "rank.min: a number is due");
-    for (int i = ITEMS; i <= KEYS; i++)
+    for (int i = ITEMS; i <= ROWS; i++)
         lua_newtable(L);
 }
 
@@ -114,7 +115,8 @@ static void record_parts(lua_State *L, struct ebb_value *row)
         ebb__value_add_lua(L, -1, &rules, row, EBB_STR("parts"), &err);
 }
 
-static struct ebb_value *record_row(lua_State *L, double score, double weight)
+/* A row of the record for the key at the top, or NULL: only so many are kept. */
+static struct ebb_value *record_row(lua_State *L, double score)
 {
     struct ebb__eval *e = ebb__eval_of(L);
     struct ebb_value *row;
@@ -124,8 +126,24 @@ static struct ebb_value *record_row(lua_State *L, double score, double weight)
     row = ebb_value_add_map(e->ranked);
     ebb__operand_put(L, -1, -1, e, row, "key");
     ebb_value_put_float(row, "score", score);
-    ebb_value_put_float(row, "per", weight);
+    ebb_value_put_bool(row, "taken", false);
     return row;
+}
+
+/* The item at the top is not good enough; below it are the parts of its score. */
+static void record_poor(lua_State *L, lua_Integer i, double score)
+{
+    struct ebb_value *row;
+    char why[80];
+
+    push_key(L, i);
+    row = record_row(L, score);
+    snprintf(why, sizeof why, "below min %g", lua_tonumber(L, MIN));
+    if (row)
+        ebb_value_put_str(row, "why", why);
+    lua_pushvalue(L, -3);
+    record_parts(L, row);
+    lua_pop(L, 2);
 }
 
 /* The item at the top is scored and, when good enough, appended to the lists. */
@@ -140,11 +158,15 @@ static void consider(lua_State *L, lua_Integer i)
     score = number_of(L, -2, "score");
     lua_insert(L, -3);
     lua_pop(L, 1);
-    if (!lua_isnil(L, MIN) && score < lua_tonumber(L, MIN))
+    if (!lua_isnil(L, MIN) && score < lua_tonumber(L, MIN)) {
+        record_poor(L, i, score);
         return;
+    }
     weight = weight_of(L);
     push_key(L, i);
-    row = record_row(L, score, weight);
+    row = record_row(L, score);
+    if (row)
+        ebb_value_put_float(row, "per", weight);
     append(L, KEYS);
     lua_pushvalue(L, -1);
     append(L, ITEMS);
@@ -154,6 +176,8 @@ static void consider(lua_State *L, lua_Integer i)
     append(L, WEIGHTS);
     lua_pushnumber(L, score / (weight < 1 ? 1 : weight));
     append(L, DENSITIES);
+    lua_pushlightuserdata(L, row);
+    append(L, ROWS);
     lua_pushvalue(L, -2);
     record_parts(L, row);
     lua_pop(L, 1);
@@ -211,6 +235,20 @@ static void set_number(lua_State *L, const char *key, double n)
     lua_setfield(L, -2, key);
 }
 
+/* Note in the record of an item whether it was taken, or why not. */
+static void record_taken(lua_State *L, lua_Integer at, const char *why_not)
+{
+    struct ebb_value *row;
+
+    lua_rawgeti(L, ROWS, at);
+    row = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    if (row && why_not)
+        ebb_value_put_str(row, "why", why_not);
+    else if (row)
+        ebb_value_put_bool(row, "taken", true);
+}
+
 /* The stack ends with the order: push the result. */
 static void push_result(lua_State *L, lua_Integer n)
 {
@@ -222,7 +260,8 @@ static void push_result(lua_State *L, lua_Integer n)
     lua_newtable(L);
     items = lua_gettop(L);
     keys = items - 1;
-    for (lua_Integer i = 1; i <= n && (double)taken < count; i++) {
+    for (lua_Integer i = 1; i <= n; i++) {
+        bool is_counted = (double)taken < count;
         lua_Integer at;
         double weight;
 
@@ -231,7 +270,8 @@ static void push_result(lua_State *L, lua_Integer n)
         lua_rawgeti(L, WEIGHTS, at);
         weight = lua_tonumber(L, -1);
         lua_pop(L, 2);
-        if (used + weight > bytes)
+        record_taken(L, at, !is_counted ? "over the count" : used + weight > bytes ? "over the bytes" : NULL);
+        if (!is_counted || used + weight > bytes)
             continue;
         used += weight;
         taken++;
@@ -266,7 +306,7 @@ static int l_rank(lua_State *L)
         EBB_MAY_LJMP(ebb__charge(L, 20));
         EBB_MAY_LJMP(ebb__list_push(L, OVER, i));
         consider(L, i);
-        lua_settop(L, KEYS);
+        lua_settop(L, ROWS);
     }
     kept = (lua_Integer)lua_rawlen(L, KEYS);
     lua_newtable(L);

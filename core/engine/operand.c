@@ -67,7 +67,8 @@ void ebb__operand_put(lua_State *L, int index, int other, const struct ebb__eval
     size_t n;
     const char *text;
 
-    if (is_now(L, index, e) && lua_isinteger(L, other) && index != other) {
+    /* two that are the same instant: the second is now */
+    if (is_now(L, index, e) && lua_isinteger(L, other) && index != other && (index > other || !is_now(L, other, e))) {
         ebb_value_put_str(entry, key, "now");
         return;
     }

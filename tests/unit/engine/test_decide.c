@@ -299,10 +299,41 @@ static void test_rank(void **state)
               "\"notes\":[\"a b\"]");
 }
 
+/* The record tells of every item that was scored whether it was taken, and why not. */
+static void test_rank_record(void **state)
+{
+    static const char BODY[] = "local r = rank { over = { { key = \"a\", n = 5, b = 10 }, { key = \"b\", n = 1, b = 1 "
+                               "}, { key = \"c\", n = 9, b = "
+                               "95 }, { key = \"d\", n = 8, b = 1 }, { key = \"e\", n = 7, b = 1 } },\n"
+                               " score = function(p) return p.n, { n = p.n } end, per = function(p) return p.b end, "
+                               "min = 2, budget = { bytes = "
+                               "100, count = 3 } }\nreturn skip(all { check(\"r\", r.count, \"==\", 3) })";
+
+    (void)state;
+    check_has(BODY, "{\"key\":\"a\",\"parts\":{\"n\":5},\"per\":10.0,\"score\":5.0,\"taken\":true}");
+    check_has(BODY, "{\"key\":\"b\",\"parts\":{\"n\":1},\"score\":1.0,\"taken\":false,\"why\":\"below min 2\"}");
+    check_has(BODY, "{\"key\":\"c\",\"parts\":{\"n\":9},\"per\":95.0,\"score\":9.0,\"taken\":false,\"why\":\"over the "
+                    "count\"}");
+    check_has(
+        "local r = rank { over = { { key = \"a\" } }, score = function() return 1 end, per = function() return 9 end, "
+        "budget = { bytes = 5 } } return skip(all {})",
+        "\"taken\":false,\"why\":\"over the bytes\"");
+}
+
 static void test_notes(void **state)
 {
     (void)state;
     check_has("for i = 1, 100 do note(\"x\") end return skip(all {})", "\"dropped_notes\":36");
+}
+
+/* Two instants that are the same: the second one is called now. */
+static void test_same_instant(void **state)
+{
+    (void)state;
+    check_has("return skip(all { check(\"ripe\", 1774742400000, \"<=\", ctx.now) })",
+              "\"a\":\"2026-03-29T00:00:00Z\",\"op\":\"<=\",\"b\":\"now\"");
+    check_has("return skip(all { check(\"at\", ctx.now, \"<\", 1774742400000 + 1000) })",
+              "\"a\":\"now\",\"op\":\"<\",\"b\":\"2026-03-29T00:00:01Z\"");
 }
 
 int main(void)
@@ -311,7 +342,8 @@ int main(void)
         cmocka_unit_test(test_three_values), cmocka_unit_test(test_operators),    cmocka_unit_test(test_facts),
         cmocka_unit_test(test_events),       cmocka_unit_test(test_text_helpers), cmocka_unit_test(test_list_helpers),
         cmocka_unit_test(test_time_helpers), cmocka_unit_test(test_results),      cmocka_unit_test(test_record),
-        cmocka_unit_test(test_rank),         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_rank),         cmocka_unit_test(test_notes),        cmocka_unit_test(test_rank_record),
+        cmocka_unit_test(test_same_instant),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
