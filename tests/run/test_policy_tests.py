@@ -154,6 +154,14 @@ class Told(Case):
         for paths in ([self.path("orphans_on_event.lua")], [self.dir, self.path("orphans_on_event.lua"), self.dir + "/."]):
             self.assertEqual(self.run_ebb("--json", *paths).json()["passed"], 1)
 
+    def test_the_configured_folder_is_the_default(self):
+        self.copy()
+        self.spec("")
+        with open(self.path("ebb.lua"), "w", encoding="utf-8") as file:
+            file.write("return { policies = %s }\n" % json.dumps(self.dir))
+        done = self.run_ebb("--config", self.path("ebb.lua"), "--json")
+        self.assertEqual((done.status, done.json()["passed"]), (0, 1), done.err)
+
     def test_filter(self):
         self.copy()
         self.spec("", name="a_spec.lua", it="keeps quiet hours")
