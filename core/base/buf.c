@@ -91,13 +91,22 @@ void ebb_buf_putc(struct ebb_buf *b, char c)
 
 void ebb_buf_printf(struct ebb_buf *b, const char *format, ...)
 {
+    size_t room = b->bad || !b->data ? 0 : b->cap - b->len;
     va_list args;
     int n;
     char *to;
 
+    if (room > b->max - b->len + 1)
+        room = b->max - b->len + 1;
     va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
+    n = vsnprintf(room ? b->data + b->len : NULL, room, format, args);
     va_end(args);
+    if (n >= 0 && (size_t)n < room) {
+        b->len += (size_t)n;
+        return;
+    }
+    if (room)
+        b->data[b->len] = '\0';
     if (n < 0) {
         b->bad = true;
         return;

@@ -312,16 +312,29 @@ void ebb_jsonw_str(struct ebb_jsonw *w, const char *text)
         ebb_jsonw_null(w);
 }
 
+static void put_digits(struct ebb_buf *out, bool is_negative, uint64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    if (is_negative)
+        digits[--at] = '-';
+    ebb_buf_append(out, digits + at, sizeof digits - at);
+}
+
 void ebb_jsonw_int(struct ebb_jsonw *w, int64_t value)
 {
     separate(w);
-    ebb_buf_printf(w->out, "%" PRId64, value);
+    put_digits(w->out, value < 0, value < 0 ? 0u - (uint64_t)value : (uint64_t)value);
 }
 
 void ebb_jsonw_uint(struct ebb_jsonw *w, uint64_t value)
 {
     separate(w);
-    ebb_buf_printf(w->out, "%" PRIu64, value);
+    put_digits(w->out, false, value);
 }
 
 void ebb_jsonw_bool(struct ebb_jsonw *w, bool value)
