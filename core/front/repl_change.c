@@ -272,6 +272,7 @@ static int run_reset(struct ebb_repl *repl, const struct ebb__repl_words *words,
     int rc = ebb_session_reset(repl->session, err);
 
     (void)words;
+    ebb__repl_forget(repl);
     if (!rc)
         ebb_buf_puts(ebb__repl_out(repl), "overlay dropped: facts, events and parameters are as they were; the clock "
                                           "stays\n");

@@ -31,7 +31,9 @@ static int decide(struct ebb_repl *repl, const struct ebb__repl_words *words, st
     if (rc)
         return rc;
     json = ebb_decision_get_record(*out);
-    rc = ebb_value_of_json("decision", json, strlen(json), NULL, record, err);
+    rc = ebb__repl_keep(repl, ebb_policy_get_name(policy), table->index, json, err);
+    if (!rc)
+        rc = ebb_value_of_json("decision", json, strlen(json), NULL, record, err);
     if (!rc)
         repl->gas = ebb_value_int_of(*record, "gas", -1);
     return rc;
@@ -210,34 +212,70 @@ static int run_decide(struct ebb_repl *repl, const struct ebb__repl_words *words
 
 /* ---- why ---- */
 
+/* The latest decision of the policy, made now when there is none. */
+static int find_latest(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_value **record,
+                       struct ebb_err *err)
+{
+    const struct ebb__repl_table *table;
+    const struct ebb_policy *policy;
+    struct ebb_decision *decision = NULL;
+    const char *json = NULL;
+    int rc = ebb__repl_table(repl, &table, err);
+
+    if (!rc)
+        rc = ebb__repl_policy(repl, words->count > 1 ? words->items[1] : NULL, &policy, err);
+    if (!rc)
+        json = ebb__repl_latest(repl, ebb_policy_get_name(policy), table->index);
+    if (!rc && json)
+        return ebb_value_of_json("decision", json, strlen(json), NULL, record, err);
+    if (!rc)
+        rc = decide(repl, words, &decision, record, err);
+    ebb_decision_free(decision);
+    return rc;
+}
+
+static void say_why(struct ebb_repl *repl, const struct ebb_value *record, const struct ebb_str reason)
+{
+    const char *verdict = ebb_value_text_of(record, "verdict"), *by = ebb_value_text_of(record, "by");
+    const char *now = ebb_value_text_of(record, "now");
+    bool by_guard = by && strcmp(by, "policy") != 0;
+    struct ebb_buf *out = ebb__repl_out(repl);
+    int64_t at;
+
+    ebb__repl_say_word(out, verdict ? verdict : "");
+    if (by_guard) {
+        ebb_buf_puts(out, " by ");
+        ebb_print_text(out, by);
+        say_held_by(out, record);
+    }
+    if (reason.n) {
+        ebb_buf_puts(out, by_guard ? "; the policy: " : " because ");
+        ebb_buf_add_str(out, reason);
+    }
+    if (now && !ebb_time_parse(now, NULL, &at, NULL) && at != ebb_session_now(repl->session)) {
+        ebb_buf_puts(out, "   (decided at ");
+        ebb_print_text(out, now);
+        ebb_buf_putc(out, ')');
+    }
+    ebb_buf_putc(out, '\n');
+}
+
 static int run_why(struct ebb_repl *repl, const struct ebb__repl_words *words, struct ebb_err *err)
 {
-    struct ebb_buf *out = ebb__repl_out(repl), text;
-    struct ebb_decision *decision = NULL;
     struct ebb_value *record = NULL, *rows = NULL;
-    int rc = decide(repl, words, &decision, &record, err);
+    struct ebb_buf text;
+    int rc = find_latest(repl, words, &record, err);
 
     ebb_buf_init(&text, 65536);
     if (!rc) {
         rows = find_decisive(&text, record);
-        ebb__repl_say_word(out, ebb_verdict_name(ebb_decision_get_verdict(decision)));
-        if (strcmp(ebb_decision_get_by(decision), "policy")) {
-            ebb_buf_puts(out, " by ");
-            ebb_print_text(out, ebb_decision_get_by(decision));
-            say_held_by(out, record);
-        }
-        if (text.len) {
-            ebb_buf_puts(out, strcmp(ebb_decision_get_by(decision), "policy") ? "; the policy: " : " because ");
-            ebb_buf_add_str(out, ebb_buf_str(&text));
-        }
-        ebb_buf_putc(out, '\n');
+        say_why(repl, record, ebb_buf_str(&text));
         for (size_t i = 0; i < ebb_value_get_count(rows); i++)
             ebb_decision_print_check(repl->cli, ebb_value_get_at(rows, i));
     }
     ebb_buf_fini(&text);
     ebb_value_free(rows);
     ebb_value_free(record);
-    ebb_decision_free(decision);
     return rc;
 }
 
@@ -371,7 +409,7 @@ static int run_diff(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 
 const struct ebb__repl_command EBB__REPL_DECIDE[] = {
     {"decide", "decide", "[POLICY]", "one decision now; nothing starts", 0, 1, EBB__REPL_POLICY, run_decide},
-    {"why", "decide", "POLICY", "the checks that make the decision what it is", 0, 1, EBB__REPL_POLICY, run_why},
+    {"why", "decide", "POLICY", "the checks that made the latest decision what it is", 0, 1, EBB__REPL_POLICY, run_why},
     {"whynot", "decide", "POLICY", "what keeps it from running, what is missing, and when each turns", 0, 1,
      EBB__REPL_POLICY, run_whynot},
     {"plan", "decide", "POLICY [-o FILE]", "list the table's files and plan what the decision wants; removes nothing",

@@ -36,6 +36,13 @@ struct ebb__repl_bundle {
 };
 struct ebb__repl_input;
 
+/* The latest decision of a policy on a table, as its record (JSON). */
+struct ebb__repl_told {
+    char policy[64];
+    size_t table; /* in the session */
+    char *record;
+};
+
 struct ebb_repl {
     struct ebb_cli *cli;
     struct ebb_session *session;
@@ -45,6 +52,8 @@ struct ebb_repl {
     char policy[64];             /* the one spoken of last, or "" */
     struct ebb__repl_entry *entries;
     size_t entry_count;
+    struct ebb__repl_told *told;
+    size_t told_count;
     int64_t started_ms;      /* clock of the session when it began */
     struct ebb_buf more;     /* what is still to be shown */
     bool is_terminal;        /* standard output is one */
@@ -148,6 +157,11 @@ void ebb__repl_say_wall(struct ebb_repl *repl, int64_t at_ms, int64_t before_ms)
 void ebb__repl_say_now(struct ebb_repl *repl, int64_t before_ms);
 /* A decision in one line, as it is told by the session. */
 void ebb__repl_say_decision(struct ebb_repl *repl, const struct ebb_session_decision *decision);
+/* Keep a decision for :why, and forget them all. EBB_ENOMEM. */
+int ebb__repl_keep(struct ebb_repl *repl, const char *policy, size_t table, const char *record, struct ebb_err *err);
+void ebb__repl_forget(struct ebb_repl *repl);
+/* The record of the latest one, or NULL. */
+const char *ebb__repl_latest(const struct ebb_repl *repl, const char *policy, size_t table);
 /* "RUN remove_orphan_files", "DEFER until …", "SKIP  by guard.quiet". */
 void ebb__repl_say_verdict(struct ebb_buf *out, const struct ebb_decision *decision);
 /* In capital letters. */

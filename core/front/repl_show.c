@@ -260,6 +260,54 @@ static void say_reason(struct ebb_buf *out, const struct ebb_decision *d)
     ebb_value_free(record);
 }
 
+static struct ebb__repl_told *find_told(const struct ebb_repl *repl, const char *policy, size_t table)
+{
+    for (size_t i = 0; i < repl->told_count; i++)
+        if (repl->told[i].table == table && !strcmp(repl->told[i].policy, policy))
+            return &repl->told[i];
+    return NULL;
+}
+
+const char *ebb__repl_latest(const struct ebb_repl *repl, const char *policy, size_t table)
+{
+    const struct ebb__repl_told *told = find_told(repl, policy, table);
+
+    return told ? told->record : NULL;
+}
+
+int ebb__repl_keep(struct ebb_repl *repl, const char *policy, size_t table, const char *record, struct ebb_err *err)
+{
+    struct ebb__repl_told *told = find_told(repl, policy, table), *all;
+    char *copy = strdup(record);
+
+    if (!copy)
+        return ebb_err_nomem(err);
+    if (!told) {
+        all = realloc(repl->told, (repl->told_count + 1) * sizeof *all);
+        if (!all) {
+            free(copy);
+            return ebb_err_nomem(err);
+        }
+        repl->told = all;
+        told = &all[repl->told_count++];
+        memset(told, 0, sizeof *told);
+        told->table = table;
+        snprintf(told->policy, sizeof told->policy, "%s", policy);
+    }
+    free(told->record);
+    told->record = copy;
+    return 0;
+}
+
+void ebb__repl_forget(struct ebb_repl *repl)
+{
+    for (size_t i = 0; i < repl->told_count; i++)
+        free(repl->told[i].record);
+    free(repl->told);
+    repl->told = NULL;
+    repl->told_count = 0;
+}
+
 void ebb__repl_say_decision(struct ebb_repl *repl, const struct ebb_session_decision *decision)
 {
     struct ebb_buf *out = ebb__repl_out(repl), iso;
@@ -284,6 +332,8 @@ void ebb__repl_say_decision(struct ebb_repl *repl, const struct ebb_session_deci
     if (decision->decision) {
         ebb__repl_say_verdict(out, decision->decision);
         say_reason(out, decision->decision);
+        if (ebb_decision_get_record(decision->decision))
+            ebb__repl_keep(repl, decision->policy, decision->table, ebb_decision_get_record(decision->decision), NULL);
     } else {
         ebb_buf_puts(out, decision->dropped ? "DROPPED: " : "ERROR");
         ebb_print_text(out, decision->dropped);

@@ -40,8 +40,10 @@ static int run_at(struct ebb_repl *repl, const struct ebb__repl_words *words, st
 
     if (!rc)
         rc = ebb_session_at(repl->session, at, err);
-    if (!rc)
+    if (!rc) {
+        ebb__repl_forget(repl);
         ebb__repl_say_now(repl, at);
+    }
     return rc;
 }
 

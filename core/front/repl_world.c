@@ -106,6 +106,7 @@ void ebb__repl_close(struct ebb_repl *repl)
 {
     ebb_session_free(repl->session);
     ebb__repl_bundle_free(repl->bundle);
+    ebb__repl_forget(repl);
     for (size_t i = 0; i < repl->table_count; i++) {
         free(repl->tables[i].label);
         free(repl->tables[i].opened);

@@ -96,7 +96,7 @@ class Commands(Base):
     def test_story(self):
         """A failed commit arms a run in the night when an hour is missing."""
         said = self.said([":at 2026-03-29T00:00:00Z", ":event commit.failed files_written=212", ":step 1h", ":why orphans-on-event",
-                          ":step 71h", ":run-until 2026-04-01T00:00:00Z", ":now"])
+                          ":step 71h", ":run-until 2026-04-01T00:00:00Z", ":now", ":why"])
         self.assertEqual("now 2026-03-29T00:00:00Z  (Sun 01:00 Europe/Berlin)   overlay", said[0])
         self.assertEqual("event e-s1 commit.failed at 00:00:00Z.  debounced: orphans-on-event decides at 00:10:00Z", said[1])
         self.assertRegex(said[2], r"^00:10:00Z orphans-on-event  DEFER until 2026-04-01T00:00:00Z  \S")
@@ -105,7 +105,12 @@ class Commands(Base):
         self.assertTrue([line for line in said[5:] if re.match(r"^    leftovers_are_ripe +false  2026-04-01T00:00:00Z <= now$", line)], said)
         self.assertTrue([line for line in said if re.match(
             r"^2026-04-01T00:00:00Z orphans-on-event  RUN remove_orphan_files  \(mode observe: recorded, not started\)$", line)], said)
-        self.assertEqual("now 2026-04-01T00:00:00Z  (Wed 02:00 Europe/Berlin)   overlay", said[-1])
+        self.assertEqual("now 2026-04-01T00:00:00Z  (Wed 02:00 Europe/Berlin)   overlay", said[-4])
+        self.assertEqual("RUN because all{failed_commits, leftovers_are_ripe}", said[-3])
+        self.assertRegex(said[-2], r"^    failed_commits +true  1 > 0$")
+        self.assertRegex(said[-1], r"^    leftovers_are_ripe +true  2026-04-01T00:00:00Z <= ")
+        self.assertEqual("RUN because all{failed_commits, leftovers_are_ripe}   (decided at 2026-04-01T00:00:00Z)", self.said(
+            [":at 2026-03-29T00:00:00Z", ":event commit.failed files_written=212", ":step 72h", ":step 1h", ":why"])[-3])
 
     def test_whynot(self):
         said = self.said([":at 2026-03-29T00:00:00Z", ":event commit.failed files_written=212", ":step 1h", ":whynot orphans-on-event"])
