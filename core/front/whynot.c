@@ -28,11 +28,12 @@ static int ask(struct ebb_cli *cli, const struct ebb_policy *policy, struct ebb_
 {
     struct ebb_session *session = NULL;
     struct ebb_value *whynot = NULL;
-    struct ebb_decide_input input;
+    struct ebb_decide_input input = {.trigger = NULL};
     int rc = ebb_session_open(cli->ws, ebb_args_word(&cli->args, 1), policy, &session, err);
 
     if (!rc)
         rc = ebb_session_input(session, 0, ebb_policy_get_name(policy), &input, err);
+    input.trigger = NULL; /* as when its time comes: a run by hand would not wait */
     if (!rc)
         rc = ebb_whynot(NULL, policy, &input, &whynot, err);
     if (!rc && cli->is_json)
