@@ -19,8 +19,7 @@ void ebb_effect_add(struct ebb_effect *sum, const struct ebb_effect *e)
     sum->snapshots_expired += e->snapshots_expired;
 }
 
-/* Digits alone; -1 for anything else. */
-static int64_t number_in(const char *text)
+int64_t ebb_effect_number(const char *text)
 {
     int64_t n = 0;
 
@@ -36,7 +35,7 @@ static int64_t number_in(const char *text)
 int64_t ebb_effect_target_bytes(const struct ebb_value *facts)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(facts, "table"), "properties");
-    int64_t n = number_in(ebb_value_text_of(properties, "write.target-file-size-bytes"));
+    int64_t n = ebb_effect_number(ebb_value_text_of(properties, "write.target-file-size-bytes"));
 
     return n > 0 ? n : TARGET_BYTES;
 }
@@ -122,7 +121,7 @@ static void expire(const struct ebb_value *table, const struct ebb_value *action
     retain = retain ? retain : 1;
     for (size_t i = 0; i < count; i++) {
         const struct ebb_value *s = ebb_value_get_at(snapshots, i);
-        int64_t deleted = number_in(ebb_value_text_of(ebb_value_get(s, "summary"), "deleted-data-files"));
+        int64_t deleted = ebb_effect_number(ebb_value_text_of(ebb_value_get(s, "summary"), "deleted-data-files"));
 
         if (!is_expired(table, action, s, count - i <= retain)) {
             ebb_value_add_copy(kept, s);

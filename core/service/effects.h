@@ -26,6 +26,8 @@ struct ebb_effect {
 int ebb_effect_of(const struct ebb_value *facts, const struct ebb_value *action, int64_t now_ms, struct ebb_effect *out,
                   struct ebb_value **changes, struct ebb_err *err);
 void ebb_effect_add(struct ebb_effect *sum, const struct ebb_effect *effect);
+/* A number of a summary or a property: digits alone; -1: anything else, or NULL. */
+int64_t ebb_effect_number(const char *text);
 /* The target size of data files: of the property write.target-file-size-bytes, 512 MiB without. */
 int64_t ebb_effect_target_bytes(const struct ebb_value *facts);
 

@@ -232,7 +232,7 @@ int ebb_session_event(struct ebb_session *s, size_t table, const struct ebb_valu
     if (given && ebb__stage_has_event(t, given, source ? source : "session"))
         return 0; /* told again */
     rc = ebb__stage_event(t, event, given ? given : own, s->now_ms, err);
-    ebb__session_touch(s, table, true);
+    ebb__session_touch(s, table);
     include(s, table, ebb_value_int_of(event, "at", s->now_ms));
     return rc;
 }
@@ -252,7 +252,7 @@ int ebb_session_commits(struct ebb_session *s, size_t table, int64_t n, struct e
         commit.at_ms = s->now_ms - i;
         rc = ebb__stage_commit(t, &commit, err);
     }
-    ebb__session_touch(s, table, true);
+    ebb__session_touch(s, table);
     include(s, table, s->now_ms - (n - 1));
     return rc;
 }
@@ -262,7 +262,7 @@ int ebb__session_arrive(struct ebb_session *s, size_t table, const struct ebb_ar
     struct ebb__commit commit = {arrival->at_ms, "append", NULL, arrival->files, arrival->bytes, arrival->records};
     int rc = ebb__stage_commit(s->tables[table], &commit, err);
 
-    ebb__session_touch(s, table, true);
+    ebb__session_touch(s, table);
     return rc;
 }
 
@@ -305,7 +305,8 @@ int ebb_session_set(struct ebb_session *s, size_t table, const char *path, const
         return rc;
     snprintf(full, sizeof full, "%s%.220s", is_outside ? "" : "table.", path);
     rc = ebb__stage_change(t, full, box ? ebb_value_get(box, key) : NULL, err);
-    ebb__session_touch(s, table, true);
+    t->settings_made++;
+    ebb__session_touch(s, table);
     return rc;
 }
 

@@ -121,13 +121,10 @@ void ebb__pair_include(const struct ebb__spot *at, int64_t at_ms)
     schedule->active_since_ms = at_ms - 1;
 }
 
-void ebb__session_touch(struct ebb_session *s, size_t table, bool needs_facts)
+void ebb__session_touch(struct ebb_session *s, size_t table)
 {
-    for (size_t i = 0; i < s->bound_count; i++) {
-        if (needs_facts)
-            ebb__pair_forget(s->bound[i]->pairs[table]);
+    for (size_t i = 0; i < s->bound_count; i++)
         s->bound[i]->pairs[table]->has_wake = false;
-    }
     s->is_changed = true;
 }
 
@@ -159,23 +156,41 @@ static int make_facts(const struct ebb__spot *at, struct ebb_err *err)
         ebb_value_put_ref(facts, ebb_value_get_key(own, i).p, ebb_value_get_at(own, i));
     ebb_value_put_ref(facts, "runs", at->pair->runs);
     rc = ebb_value_check(facts, "facts", err);
-    if (rc)
+    if (rc) {
         ebb_value_free(facts);
-    else
-        at->pair->facts = facts;
-    return rc;
+        return rc;
+    }
+    ebb_value_free(at->pair->facts);
+    at->pair->facts = facts;
+    at->pair->facts_made = at->stage->made;
+    return 0;
+}
+
+static int make_settings(const struct ebb__spot *at, struct ebb_err *err)
+{
+    const struct ebb_value *properties = ebb_value_get(ebb_value_get(at->stage->facts, "table"), "properties");
+    struct ebb_settings *settings = NULL;
+    struct ebb_settings_site site;
+    int rc;
+
+    ebb__bound_site(at->bound, &site);
+    rc = ebb_settings_new_bound(at->bound->policy, &site, properties, &settings, err);
+    if (rc)
+        return rc;
+    ebb_settings_free(at->pair->settings);
+    at->pair->settings = settings;
+    at->pair->settings_made = at->stage->settings_made;
+    return 0;
 }
 
 int ebb__spot_prepare(const struct ebb__spot *at, struct ebb_err *err)
 {
-    const struct ebb_value *properties = ebb_value_get(ebb_value_get(at->stage->facts, "table"), "properties");
-    struct ebb_settings_site site;
+    const struct ebb__pair *p = at->pair;
     int rc = 0;
 
-    ebb__bound_site(at->bound, &site);
-    if (!at->pair->settings)
-        rc = ebb_settings_new_bound(at->bound->policy, &site, properties, &at->pair->settings, err);
-    if (!rc && !at->pair->facts)
+    if (!p->settings || p->settings_made != at->stage->settings_made)
+        rc = make_settings(at, err);
+    if (!rc && (!p->facts || p->facts_made != at->stage->made))
         rc = make_facts(at, err);
     return rc;
 }
@@ -230,7 +245,7 @@ static int take_effect(const struct ebb__spot *at, const char *run, struct ebb_e
     if (!rc)
         ebb_effect_add(&at->bound->totals.effect, &effect);
     ebb_value_free(changes);
-    ebb__session_touch(s, at->table, true);
+    ebb__session_touch(s, at->table);
     return rc;
 }
 

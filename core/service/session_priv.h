@@ -17,20 +17,22 @@ struct ebb__stage {           /* a table */
     struct ebb_value *facts;  /* as they are now, runs included as they were added; grows, and is made anew when it
                                  grew too much or a value is set */
     char *uuid;
-    size_t grown; /* items added since it was made */
+    size_t grown;               /* items added since it was made */
+    size_t made, settings_made; /* count how often the facts, and what settings go by, were made anew */
     size_t commits, event_count;
 };
 
 /* A policy on a table. */
 struct ebb__pair {
     struct ebb_schedule schedule;
-    int64_t known_since_ms;        /* when the policy became active, if that was before the story; 0 with it */
-    struct ebb_settings *settings; /* NULL: to be made */
-    struct ebb_value *runs;        /* list, oldest first */
-    struct ebb_value *running;     /* the run under way, in runs; NULL none */
-    struct ebb_value *action;      /* of that run */
-    struct ebb_value *facts;       /* what the policy sees: borrows from the table and from runs; NULL: to be made */
-    bool has_wake, is_blocked;     /* blocked: waits for the end of the run */
+    int64_t known_since_ms;           /* when the policy became active, if that was before the story; 0 with it */
+    struct ebb_settings *settings;    /* NULL: to be made */
+    struct ebb_value *runs;           /* list, oldest first */
+    struct ebb_value *running;        /* the run under way, in runs; NULL none */
+    struct ebb_value *action;         /* of that run */
+    struct ebb_value *facts;          /* what the policy sees: borrows from the table and from runs; NULL: to be made */
+    size_t facts_made, settings_made; /* of the table, when facts and settings were made */
+    bool has_wake, is_blocked;        /* blocked: waits for the end of the run */
     int64_t wake_ms;
 };
 
@@ -94,8 +96,8 @@ void ebb__pair_start(struct ebb__pair *pair, int64_t now_ms);
 void ebb__pair_include(const struct ebb__spot *at, int64_t at_ms);
 /* Settings, facts, wake are to be made anew. */
 void ebb__pair_forget(struct ebb__pair *pair);
-/* The same for all policies on a table; needs_facts false: only that something new may be due. */
-void ebb__session_touch(struct ebb_session *s, size_t table, bool needs_facts);
+/* Something new may be due for the policies on a table. */
+void ebb__session_touch(struct ebb_session *s, size_t table);
 
 /* Tables. */
 int ebb__stage_new(const struct ebb_value *facts, struct ebb__stage **out, struct ebb_err *err);

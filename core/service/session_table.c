@@ -26,11 +26,15 @@ static struct ebb_value *table_of(const struct ebb__stage *t)
     return mine(ebb_value_get(t->facts, "table"));
 }
 
-static struct ebb_value *list_in(struct ebb_value *map, const char *key)
+/* A list of the facts that grows; a new one is not in what policies see yet. */
+static struct ebb_value *list_in(struct ebb__stage *t, struct ebb_value *map, const char *key)
 {
     const struct ebb_value *list = ebb_value_get(map, key);
 
-    return ebb_value_get_kind(list) == EBB_VALUE_LIST ? mine(list) : ebb_value_put_list(map, key);
+    if (ebb_value_get_kind(list) == EBB_VALUE_LIST)
+        return mine(list);
+    t->made++;
+    return ebb_value_put_list(map, key);
 }
 
 /* ---- making facts anew ---- */
@@ -122,6 +126,7 @@ int ebb__stage_change(struct ebb__stage *t, const char *path, const struct ebb_v
         struct ebb_value *old = t->facts; /* a fixed age counts only where no instant is known */
 
         t->facts = facts;
+        t->made++;
         facts = old;
         rc = ebb__stage_change(t, "table.stats.orphans.at", NULL, err);
         ebb_value_free(facts);
@@ -135,6 +140,7 @@ int ebb__stage_change(struct ebb__stage *t, const char *path, const struct ebb_v
     ebb_value_free(t->facts);
     t->facts = facts;
     t->grown = 0;
+    t->made++;
     return 0;
 }
 
@@ -142,16 +148,7 @@ int ebb__stage_change(struct ebb__stage *t, const char *path, const struct ebb_v
 
 int64_t ebb__snapshot_counter(const struct ebb_value *snapshot, const char *key)
 {
-    const char *text = ebb_value_text_of(ebb_value_get(snapshot, "summary"), key);
-    int64_t n = 0;
-
-    if (!text || !*text)
-        return -1;
-    for (; *text; text++)
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) ||
-            __builtin_add_overflow(n, (int64_t)(*text - '0'), &n))
-            return -1;
-    return n;
+    return ebb_effect_number(ebb_value_text_of(ebb_value_get(snapshot, "summary"), key));
 }
 
 bool ebb__snapshot_is_own(const struct ebb_value *snapshot)
@@ -319,7 +316,7 @@ int ebb__stage_commit(struct ebb__stage *t, const struct ebb__commit *c, struct 
     if (rc)
         return rc;
     table = table_of(t);
-    snapshots = list_in(table, "snapshots");
+    snapshots = list_in(t, table, "snapshots");
     last = ebb_value_get(table, "current_snapshot");
     if (!last && ebb_value_get_count(snapshots))
         last = ebb_value_get_at(snapshots, ebb_value_get_count(snapshots) - 1);
@@ -330,7 +327,7 @@ int ebb__stage_commit(struct ebb__stage *t, const struct ebb__commit *c, struct 
     id = new_id(t, sequence);
     fill_snapshot(ebb_value_add_map(snapshots), c, id, parent, sequence);
     fill_snapshot(ebb_value_put_map(table, "current_snapshot"), c, id, parent, sequence);
-    put_event(list_in(t->facts, "events"), c, id);
+    put_event(list_in(t, t->facts, "events"), c, id);
     count_commit(table, c, id);
     if (!c->run)
         grow_partition(table, c);
@@ -362,7 +359,7 @@ int ebb__stage_event(struct ebb__stage *t, const struct ebb_value *event, const 
 
     if (rc)
         return rc;
-    own = ebb_value_add_map(list_in(t->facts, "events"));
+    own = ebb_value_add_map(list_in(t, t->facts, "events"));
     for (size_t i = 0; i < ebb_value_get_count(event); i++)
         ebb_value_put_copy(own, ebb_value_get_key(event, i).p, ebb_value_get_at(event, i));
     ebb_value_put_str(own, "id", id);
@@ -386,6 +383,8 @@ int ebb__stage_reset(struct ebb__stage *t, struct ebb_err *err)
     ebb_value_free(t->facts);
     t->facts = facts;
     t->grown = 0;
+    t->made++;
+    t->settings_made++;
     t->commits = 0;
     return 0;
 }
