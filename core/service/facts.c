@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define FACT_RUNS 1000
+#define FACT_PLANS 100 /* that are looked at for the last listing */
 #define FACT_NODES 3000000
 #define FACT_SUMMARY_ENTRIES 300000 /* of all snapshots together */
 
@@ -151,26 +152,34 @@ static void put_deletes(struct ebb_value *stats, const struct ebb_snapshot *s)
         ebb_value_put_int(stats, "delete_records", sum);
 }
 
-static int on_last_plan(void *data, const struct ebb_record *record, struct ebb_err *err)
+#define FOUND 1
+
+/* The newest plan that listed the whole location. */
+static int on_plan(void *data, const struct ebb_record *record, struct ebb_err *err)
 {
     struct ebb_value *plan = NULL, *orphans;
+    bool partial;
 
     (void)err;
     if (ebb_value_of_json("plan record", record->json, strlen(record->json), NULL, &plan, NULL))
         return 0;
-    orphans = ebb_value_put_map(data, "orphans");
-    ebb_value_put_int(orphans, "files", ebb_value_int_of(plan, "candidates", 0));
-    ebb_value_put_int(orphans, "bytes", ebb_value_int_of(plan, "candidate_bytes", 0));
-    ebb_value_put_int(orphans, "at", record->at_ms);
+    partial = ebb_value_bool_of(plan, "partial", false);
+    if (!partial) {
+        orphans = ebb_value_put_map(data, "orphans");
+        ebb_value_put_int(orphans, "files", ebb_value_int_of(plan, "candidates", 0));
+        ebb_value_put_int(orphans, "bytes", ebb_value_int_of(plan, "candidate_bytes", 0));
+        ebb_value_put_int(orphans, "at", record->at_ms);
+    }
     ebb_value_free(plan);
-    return 0;
+    return partial ? 0 : FOUND;
 }
 
 static int put_stats(const struct ebb_site *site, struct ebb_value *table, struct ebb_value *stats,
                      const struct ebb_metadata *m, struct ebb_err *err)
 {
     const struct ebb_snapshot *s = m->has_current_snapshot ? ebb_metadata_snapshot(m, m->current_snapshot_id) : NULL;
-    struct ebb_record_filter filter = {NULL, m->uuid, NULL, NULL, NULL, 0, true, 1};
+    struct ebb_record_filter filter = {NULL, m->uuid, NULL, NULL, NULL, 0, true, FACT_PLANS};
+    int rc;
 
     ebb_value_put_int(stats, "snapshots", (int64_t)m->snapshot_count);
     if (s) {
@@ -184,7 +193,8 @@ static int put_stats(const struct ebb_site *site, struct ebb_value *table, struc
     }
     if (!site->store || !m->uuid)
         return 0;
-    return ebb_store_list(site->store, EBB_RECORD_PLAN, &filter, on_last_plan, stats, err);
+    rc = ebb_store_list(site->store, EBB_RECORD_PLAN, &filter, on_plan, stats, err);
+    return rc == FOUND ? 0 : rc;
 }
 
 /* ---- runs ---- */

@@ -290,7 +290,7 @@ static struct ebb_value *captured(const struct wants *w, const struct ebb_value 
 static int read_all(struct ebb_workspace *ws, const char *table, const char *policy, int64_t now_ms,
                     struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_facts_options o = {.policy = policy, .manifests = EBB_FACTS_MANIFESTS};
+    struct ebb_facts_options o = {.policy = policy, .overlaps = -1, .manifests = EBB_FACTS_MANIFESTS};
 
     return ebb__pass_read_facts(ws, table, &o, now_ms, out, err);
 }

@@ -197,7 +197,7 @@ static int ask(struct asking *a, struct ebb_decision **out, struct ebb_err *err)
 int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o, struct ebb_decision **out,
                     struct ebb_err *err)
 {
-    struct asking a = {.ws = ws, .o = o, .facts = {.events = o->events}};
+    struct asking a = {.ws = ws, .o = o, .facts = {.overlaps = -1, .events = o->events}};
     int rc;
 
     *out = NULL;
@@ -211,6 +211,7 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
     }
     if (!rc)
         rc = read_facts(&a, 0, &a.first, err);
+    a.facts.overlaps = ebb_value_int_of(ebb_value_get(a.first, "table"), "location_overlaps", -1);
     if (!rc)
         rc = ask(&a, out, err);
     ebb__question_fini(&a.question);

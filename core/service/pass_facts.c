@@ -15,9 +15,11 @@ int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const stru
     rc = ebb_table_open(ebb_workspace_site(ws), table, &t, err);
     if (rc)
         return rc;
-    memset(&neighbours, 0, sizeof neighbours);
-    o.overlaps = ebb__neighbours_count(&neighbours, ws, t);
-    ebb__neighbours_fini(&neighbours);
+    if (o.overlaps < 0) {
+        memset(&neighbours, 0, sizeof neighbours);
+        o.overlaps = ebb__neighbours_count(&neighbours, ws, t);
+        ebb__neighbours_fini(&neighbours);
+    }
     o.flags = ebb_workspace_config(ws)->flags;
     rc = ebb_facts_new(ebb_workspace_site(ws), t, &o, now_ms, out, err);
     ebb_table_free(t);
@@ -28,7 +30,7 @@ int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *o
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err)
 {
     struct ebb_facts_options options = {
-        .policy = ebb_policy_get_name(policy), .was = ebb_policy_get_was(policy), .events = o->events};
+        .policy = ebb_policy_get_name(policy), .overlaps = -1, .was = ebb_policy_get_was(policy), .events = o->events};
 
     return ebb__pass_read_facts(ws, o->table, &options, now_ms, out, err);
 }

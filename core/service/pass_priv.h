@@ -32,8 +32,8 @@ bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_p
 /* The first binding of the policy that takes a table, by its facts: the one that a pass would go by. NULL: none. */
 const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
                                             const struct ebb_value *facts);
-/* Facts of a table, or of a captured fixture (*.json); overlaps and flags of the options are filled in here. The caller
- * frees. */
+/* Facts of a table, or of a captured fixture (*.json); flags of the options, and overlaps when they are -1, are filled
+ * in here. The caller frees. */
 int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const struct ebb_facts_options *options,
                          int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
 /* The same for a policy, without what only manifests tell. */
@@ -66,6 +66,9 @@ struct ebb__pass {
     const struct ebb_binding *binding; /* at hand */
     const struct ebb_policy *policy;   /* at hand */
     struct ebb_strs seen;              /* tables that the policy at hand took by an earlier binding */
+    struct ebb_value *fleet;           /* as seen by fleet_policy, at most a second ago */
+    const struct ebb_policy *fleet_policy;
+    int64_t fleet_ms; /* of ebb_clock_elapsed_ms */
     struct ebb_err gravest;
     bool has_error;
 };

@@ -34,16 +34,29 @@ static bool is_wanted(const struct ebb__pass *p, const struct ebb_table *t, cons
                                 ebb_value_get(ebb_value_get(facts, "table"), "properties"));
 }
 
+/* Looked at again each second: a pass over many tables is long. */
+static int look_at_fleet(struct ebb__pass *p, struct ebb_err *err)
+{
+    int64_t now_ms = ebb_clock_elapsed_ms();
+
+    if (p->fleet && p->fleet_policy == p->policy && now_ms - p->fleet_ms < 1000)
+        return 0;
+    ebb_value_free(p->fleet);
+    p->fleet_policy = p->policy;
+    p->fleet_ms = now_ms;
+    return ebb__pass_fleet(p->ws, &p->policies, p->policy, &p->fleet, err);
+}
+
 static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb_err *err)
 {
     struct ebb_facts_options options = {.policy = ebb_policy_get_name(p->policy),
                                         .was = ebb_policy_get_was(p->policy),
                                         .flags = ebb_workspace_config(p->ws)->flags};
-    struct ebb_value *facts = NULL, *fleet = NULL;
-    int rc = ebb__pass_fleet(p->ws, &p->policies, p->policy, &fleet, err);
+    struct ebb_value *facts = NULL;
+    int rc = look_at_fleet(p, err);
 
     options.overlaps = ebb__neighbours_count(&p->neighbours, p->ws, t);
-    options.fleet = fleet;
+    options.fleet = p->fleet;
     if (!rc)
         rc = ebb_facts_new(p->site, t, &options, ebb_clock_now(&p->site->clock), &facts, err);
     if (!rc && is_wanted(p, t, facts)) {
@@ -56,7 +69,6 @@ static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb
         ebb__pass_report(p, &r);
     }
     ebb_value_free(facts);
-    ebb_value_free(fleet);
     return rc;
 }
 
@@ -228,6 +240,7 @@ int ebb_pass_run(struct ebb_workspace *ws, const struct ebb_pass_options *option
         if (err)
             *err = p.gravest;
     }
+    ebb_value_free(p.fleet);
     ebb__policy_list_fini(&p.policies);
     ebb_engine_free(p.engine);
     ebb__neighbours_fini(&p.neighbours);

@@ -234,8 +234,8 @@ static int read_more(void *data, unsigned manifests, struct ebb_value **facts, s
 
 static int record(struct step *s, struct ebb_err *err)
 {
-    int rc = ebb__pass_put_decision(s->p->ws, s->id, s->table->label, s->table->metadata->uuid,
-                                    s->p->policy, s->decision, err);
+    int rc = ebb__pass_put_decision(s->p->ws, s->id, s->table->label, s->table->metadata->uuid, s->p->policy,
+                                    s->decision, err);
 
     s->report.decision = s->id;
     s->report.verdict = ebb_verdict_name(ebb_decision_get_verdict(s->decision));

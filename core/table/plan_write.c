@@ -250,6 +250,12 @@ static int write_lines(struct writer *w, const struct ebb_protect_options *prote
     return rc;
 }
 
+/* Whether the candidates are not those of the whole location as it is now. */
+static bool is_partial(const struct ebb_planning *p)
+{
+    return p->options->listing || !ebb_str_is_equal(ebb_buf_str(&p->scanned_path), ebb_buf_str(&p->root_path));
+}
+
 static int put_record(const struct ebb_planning *p, const char *file, struct ebb_err *err)
 {
     struct ebb_buf json;
@@ -271,6 +277,10 @@ static int put_record(const struct ebb_planning *p, const char *file, struct ebb
     ebb_jsonw_init(&w, &json);
     ebb_plan_json(&w, p->id, file, p->table->label, record.uuid, p->table->metadata->location, p->cutoff_ms,
                   &p->summary);
+    if (is_partial(p) && json.len) {
+        json.len--; /* one more member behind those that `ebb plan --json` prints */
+        ebb_buf_puts(&json, ",\"partial\":true}");
+    }
     rc = ebb_buf_check(&json, "plan record", err);
     record.json = ebb_buf_cstr(&json);
     if (!rc)

@@ -33,6 +33,21 @@ class Stats(unittest.TestCase):
         done = program.run(["stats", place.label(table), "--json"], place.config, place.state)
         return json.loads(done.out) if done.status == 0 else None
 
+    def test_orphans_are_those_of_the_last_whole_listing(self):
+        place = [case for case in fixtures.cases() if case.name == "c02-mor"][0].unpack(self.work)
+        table = place.case.tables[0]
+        self.assertNotIn("orphans", self.stats(place, table))
+        done = program.run(["plan", place.label(table), "--older-than", fixtures.OLDER_THAN, "--json"], place.config, place.state)
+        plan = json.loads(done.out)
+        self.assertGreater(plan["candidates"], 0)
+        self.assertNotIn("partial", plan)
+        for _ in range(2):
+            orphans = self.stats(place, table)["orphans"]
+            self.assertEqual((orphans["files"], orphans["bytes"]), (plan["candidates"], plan["candidate_bytes"]))
+            below = plan["location"] + "/data/cat=a"  # a plan of a part says nothing of the whole
+            done = program.run(["plan", place.label(table), "--location", below, "--older-than", fixtures.OLDER_THAN, "--json"], place.config, place.state)
+            self.assertNotEqual(json.loads(done.out)["candidates"], plan["candidates"])
+
     @unittest.skipUnless(PYTHON or second_reader.is_wanted(), "PyIceberg is not installed (tests/requirements.txt)")
     def test_files_and_partitions_are_those_of_a_second_reader(self):
         reader = second_reader.Reader(PYTHON, "read_files.py")
