@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shared between threads is shared rightly: the unit on it, built with the thread sanitizer."""
+"""What is shared between threads is shared rightly: the units on it, built with the thread sanitizer."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, "build", "tsan")
-UNIT = "unit_engine_threads"
+UNITS = ("unit_engine_threads", "unit_service_host_decide")
 
 
 class Threads(unittest.TestCase):
@@ -20,8 +20,10 @@ class Threads(unittest.TestCase):
         if not shutil.which("cmake") or not shutil.which("ninja"):
             self.skipTest("cmake or ninja is not installed")
         self.do("cmake", "--preset", "tsan")
-        self.do("cmake", "--build", BUILD, "--target", UNIT)
-        self.do(os.path.join(BUILD, UNIT), env=dict(os.environ, TSAN_OPTIONS="halt_on_error=1:exitcode=66"))
+        self.do("cmake", "--build", BUILD, "--target", *UNITS)
+        for unit in UNITS:
+            with self.subTest(unit):
+                self.do(os.path.join(BUILD, unit), env=dict(os.environ, TSAN_OPTIONS="halt_on_error=1:exitcode=66"))
 
 
 if __name__ == "__main__":
