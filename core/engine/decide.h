@@ -30,6 +30,8 @@ struct ebb_decide_input {
     const struct ebb_value *facts;
     int64_t now_ms;
     int64_t active_since_ms;             /* when the policy became active on the table; 0: long ago */
+    int64_t revised_ms;                  /* when this revision of the policy came to the table; 0: long ago. Failures
+                                            from before it pause nothing */
     const struct ebb_value *trigger;     /* {kind, scheduled_for, missed, events}; NULL: {kind = "manual"} */
     const struct ebb_value *overrides;   /* parameters of the binding, or NULL; unused when settings is given */
     const struct ebb_value *guard;       /* guards of the binding, or NULL; unused when settings is given */

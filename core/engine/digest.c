@@ -209,6 +209,7 @@ static void put_guards(struct digest *d)
     put_int(d, (in->allow_below_floor ? 1 : 0) + (in->allow_override_quiet ? 2 : 0));
     put_int(d, !in->trigger || (kind && !strcmp(kind, "manual")));
     put_int(d, in->active_since_ms);
+    put_int(d, in->revised_ms);
     put_value(d, ebb_value_get(t, "location"));
     put_value(d, ebb_value_get(facts, "flags"));
     put_value(d, ebb_value_get(facts, "fleet"));

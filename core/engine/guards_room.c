@@ -42,16 +42,36 @@ bool ebb__guard_fleet(struct ebb__guards *g, const struct ebb__eval *e)
     return is_free;
 }
 
+/* Failures without another outcome between them, of this revision of the policy. */
+static int64_t failures_in_a_row(const struct ebb__eval *e)
+{
+    const struct ebb_value *runs = ebb_value_get(e->input->facts, "runs");
+    int64_t all = ebb__runs_failed_in_a_row(e->input), count = 0;
+
+    for (size_t i = ebb_value_get_count(runs); i-- > 0 && count < all;) {
+        const struct ebb_value *run = ebb_value_get_at(runs, i);
+        const char *outcome = ebb_value_text_of(run, "outcome");
+
+        if (outcome && !strcmp(outcome, "running"))
+            continue;
+        if (ebb_value_int_of(run, "started", INT64_MAX) < e->input->revised_ms)
+            break;
+        count++;
+    }
+    return count;
+}
+
 bool ebb__guard_pause(struct ebb__guards *g, const struct ebb__eval *e)
 {
     const struct ebb_guard *guard = ebb_settings_get_guard(e->settings);
-    int64_t failures = ebb__runs_failed_in_a_row(e->input);
+    int64_t failures = failures_in_a_row(e);
     bool is_good = !guard->pause_after || failures < guard->pause_after || ebb__guard_is_manual(e);
     struct ebb__guard_row *row;
 
     if (!guard->pause_after)
         return true;
     row = ebb__guard_add(g, "guard.pause", is_good);
-    snprintf(row->text, sizeof row->text, "%lld failed in a row", (long long)failures);
+    snprintf(row->text, sizeof row->text, "%lld failed in a row%s", (long long)failures,
+             is_good ? "" : ": paused until the policy is revised");
     return is_good;
 }

@@ -239,6 +239,8 @@ static void put_inputs(struct cut *c, struct ebb_value *out)
         put_facts(c, ebb_value_put_map(out, "facts"));
     put_optional(out, "trigger", in->trigger);
     put_site(in, out);
+    if (in->revised_ms)
+        ebb_value_put_int(out, "revised", in->revised_ms);
     if (in->active_since_ms)
         ebb_value_put_int(out, "active_since", in->active_since_ms);
     if (in->gas > 0)

@@ -72,6 +72,7 @@ static int read_inputs(const struct ebb_value *inputs, struct ebb_decide_input *
     in->blackouts = ebb_value_get(inputs, "blackouts");
     in->blackout_tz = ebb_value_text_of(inputs, "blackout_tz");
     in->active_since_ms = ebb_value_int_of(inputs, "active_since", 0);
+    in->revised_ms = ebb_value_int_of(inputs, "revised", 0);
     in->gas = ebb_value_int_of(inputs, "gas", 0);
     in->bound = ebb_value_bool_of(inputs, "bound", false);
     in->allow_below_floor = ebb_value_bool_of(inputs, "allow_below_floor", false);

@@ -23,6 +23,8 @@ static void fill(const struct ebb_value *v, struct ebb_schedule *out)
     out->deferred_until_ms = ebb_value_int_of(v, "deferred_until", 0);
     out->deferred_deadline_ms = ebb_value_int_of(v, "deferred_deadline", 0);
     out->dropped = ebb_value_int_of(v, "dropped", 0);
+    out->revised_ms = ebb_value_int_of(v, "revised", 0);
+    out->revision = (uint64_t)ebb_value_int_of(v, "revision", 0);
     for (size_t i = 0; i < ebb_value_get_count(keys) && i < EBB_POLICY_TRIGGERS_MAX; i++)
         out->keys[i] = (uint64_t)ebb_value_get_int(ebb_value_get_at(keys, i), 0);
     for (size_t i = 0; i < ebb_value_get_count(fired) && i < EBB_POLICY_TRIGGERS_MAX; i++)
@@ -73,6 +75,8 @@ static void write(const struct ebb_schedule *s, struct ebb_buf *out)
     ebb_jsonw_kint(&w, "deferred_until", s->deferred_until_ms);
     ebb_jsonw_kint(&w, "deferred_deadline", s->deferred_deadline_ms);
     ebb_jsonw_kint(&w, "dropped", s->dropped);
+    ebb_jsonw_kint(&w, "revised", s->revised_ms);
+    ebb_jsonw_kint(&w, "revision", (int64_t)s->revision);
     ebb_jsonw_key(&w, "fired");
     ebb_jsonw_begin(&w, '[');
     for (size_t i = 0; i < EBB_POLICY_TRIGGERS_MAX; i++)

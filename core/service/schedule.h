@@ -14,6 +14,8 @@ struct ebb_schedule {
     int64_t deferred_until_ms;                 /* 0 none */
     int64_t deferred_deadline_ms;              /* held back by a guard: not later than this; 0 no bound */
     int64_t dropped;                           /* occurrences that were dropped, so far */
+    int64_t revised_ms;                        /* when another revision of the policy was first seen; 0 never */
+    uint64_t revision;                         /* the one that was seen last; 0 none */
     int64_t fired_ms[EBB_POLICY_TRIGGERS_MAX]; /* nominal time of the last fire of each trigger */
     uint64_t keys[EBB_POLICY_TRIGGERS_MAX];    /* what the trigger was when it fired; 0: not known yet */
 };

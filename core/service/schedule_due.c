@@ -70,6 +70,17 @@ void ebb__schedule_align(const struct ebb_schedule_input *in, struct ebb_schedul
     }
 }
 
+/* A new revision is noted: it ends a pause after failures. */
+static void note_revision(const struct ebb_schedule_input *in, struct ebb_schedule *schedule)
+{
+    const char *bundle = ebb_policy_get_bundle(in->policy);
+    uint64_t revision = XXH3_64bits(bundle, strlen(bundle));
+
+    if (schedule->revision && schedule->revision != revision)
+        schedule->revised_ms = in->now_ms;
+    schedule->revision = revision;
+}
+
 /* ---- history in the facts ---- */
 
 int64_t ebb__schedule_last_run(const struct ebb_value *facts, bool success, const char *key)
@@ -324,6 +335,7 @@ int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *s
     if (!schedule->active_since_ms || schedule->active_since_ms > in->now_ms)
         schedule->active_since_ms = in->now_ms;
     ebb__schedule_align(in, schedule);
+    note_revision(in, schedule);
     if (schedule->deferred_until_ms && schedule->deferred_until_ms <= in->now_ms) {
         make_deferred(&j, out);
         return 0;

@@ -18,7 +18,7 @@ struct asked {
     const char *guard, *action, *facts; /* facts: further members of the map */
     const char *blackouts, *zone;       /* JSON */
     const char *site;                   /* guards of the binding, JSON */
-    int64_t now;
+    int64_t now, revised;
     bool override_quiet;
     bool with_settings;
 };
@@ -49,6 +49,7 @@ static struct ebb_decision *decide(const struct asked *a)
     in.blackouts = settings ? NULL : blackouts;
     in.blackout_tz = a->zone;
     in.guard = site;
+    in.revised_ms = a->revised;
     if (ebb_decide(policy, &in, &d, &err))
         fail_msg("%s", err.message);
     ebb_settings_free(settings);
@@ -212,6 +213,25 @@ static void test_overlap_cancels_nothing(void **state)
     check(&a, EBB_VERDICT_SKIP, "guard.overlap", 0);
 }
 
+/* Another revision of the policy ends a pause: what failed before it does not count. */
+static void test_a_revision_ends_a_pause(void **state)
+{
+    struct asked a = {.guard = "guard = { pause_after = 2 },",
+                      .facts = "\"runs\":[{\"started\":1774735200000,\"ended\":1774735200000,\"outcome\":\"failed\"},"
+                               "{\"started\":1774738800000,\"ended\":1774738800000,\"outcome\":\"failed\"}]"};
+
+    (void)state;
+    check(&a, EBB_VERDICT_SKIP, "guard.pause", 0);
+    a.revised = 1774735200000;
+    check(&a, EBB_VERDICT_SKIP, "guard.pause", 0);
+    a.revised = 1774735200001;
+    check(&a, EBB_VERDICT_RUN, "policy", 0);
+    a.guard = "guard = { pause_after = 1 },"; /* the new one failed already */
+    check(&a, EBB_VERDICT_SKIP, "guard.pause", 0);
+    a.revised = 1774738800001;
+    check(&a, EBB_VERDICT_RUN, "policy", 0);
+}
+
 static int64_t timeout_of(const struct asked *a)
 {
     struct ebb_decision *d = decide(a);
@@ -264,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_rewrites_are_cut_in_their_order),
         cmocka_unit_test(test_rewrites_are_held),
         cmocka_unit_test(test_overlap_cancels_nothing),
+        cmocka_unit_test(test_a_revision_ends_a_pause),
         cmocka_unit_test(test_quiet_hours_stop_a_run),
         cmocka_unit_test(test_a_binding_holds_back),
     };

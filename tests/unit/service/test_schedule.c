@@ -734,6 +734,26 @@ static void test_a_clock_that_steps_forward(void **state)
     close_world(&w);
 }
 
+static void test_a_revision_is_noted(void **state)
+{
+    struct ebb_schedule kept;
+    struct world w;
+
+    (void)state;
+    open_world(&w, "triggers = { time.calendar { \"02:00\" } },", "{}", NULL);
+    check_quiet(&w, "2026-03-01T09:00:00Z");
+    check_quiet(&w, "2026-03-01T10:00:00Z");
+    assert_int_equal(w.schedule.revised_ms, 0);
+    kept = w.schedule;
+    close_world(&w);
+    open_world(&w, "doc = \"mended\", triggers = { time.calendar { \"02:00\" } },", "{}", NULL);
+    w.schedule = kept;
+    check_quiet(&w, "2026-03-01T11:00:00Z");
+    check_quiet(&w, "2026-03-01T12:00:00Z");
+    assert_int_equal(w.schedule.revised_ms, at("2026-03-01T11:00:00Z"));
+    close_world(&w);
+}
+
 static void test_a_renamed_policy_takes_its_state_along(void **state)
 {
     char dir[] = "/tmp/ebb-schedule-XXXXXX", command[64];
@@ -873,6 +893,7 @@ int main(void)
         cmocka_unit_test(test_queue_one_does_not_wait_for_ever),
         cmocka_unit_test(test_late_by_counts_from_the_nominal_time),
         cmocka_unit_test(test_a_clock_that_steps_forward),
+        cmocka_unit_test(test_a_revision_is_noted),
         cmocka_unit_test(test_a_renamed_policy_takes_its_state_along),
         cmocka_unit_test(test_wake_for_time),
         cmocka_unit_test(test_wake_since_the_last_run),
