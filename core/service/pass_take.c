@@ -276,6 +276,7 @@ static int decide(struct step *s, const struct ebb_schedule_input *in, struct eb
     input->facts = s->facts;
     input->now_ms = in->now_ms;
     input->active_since_ms = s->schedule.active_since_ms;
+    input->revised_ms = s->schedule.revised_ms;
     input->trigger = trigger;
     input->settings = s->settings;
     s->question.policy = p->policy;
