@@ -214,6 +214,7 @@ void ebb__spot_input(const struct ebb__spot *at, const struct ebb_value *trigger
     out->facts = at->pair->facts;
     out->now_ms = at->session->now_ms;
     out->active_since_ms = known && known < since ? known : since;
+    out->revised_ms = at->pair->schedule.revised_ms;
     out->trigger = trigger;
     out->settings = at->pair->settings;
     out->mode = b->mode;
