@@ -114,7 +114,7 @@ int ebb_session_get_totals(const struct ebb_session *s, const char *policy, stru
 
 const struct ebb_value *ebb_session_facts(struct ebb_session *s, size_t table, const char *policy, struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
 
     if (policy)
         return ebb__session_spot(s, table, policy, &at, err) || ebb__spot_prepare(&at, err) ? NULL : at.pair->facts;
@@ -169,7 +169,7 @@ int ebb_session_add_table(struct ebb_session *s, const struct ebb_value *facts, 
 int ebb_session_active_since(struct ebb_session *s, size_t table, const char *policy, int64_t at_ms,
                              struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     int rc = ebb__session_spot(s, table, policy, &at, err);
 
     if (!rc)

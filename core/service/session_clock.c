@@ -168,7 +168,7 @@ int ebb_session_at(struct ebb_session *s, int64_t at_ms, struct ebb_err *err)
 
 int ebb_session_step(struct ebb_session *s, int64_t by_ms, struct ebb_err *err)
 {
-    int64_t end, wake = 0;
+    int64_t end = s->now_ms, wake = 0;
     int rc = by_ms < 0 ? ebb_err_set(err, EBB_EUSAGE, "step: goes forward only") : add_to_now(s, by_ms, &end, err);
 
     if (!rc)

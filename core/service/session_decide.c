@@ -109,7 +109,7 @@ int ebb__spot_decide(const struct ebb__spot *at, const struct ebb_due *due, bool
 int ebb_session_input(struct ebb_session *s, size_t table, const char *policy, struct ebb_decide_input *out,
                       struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     int rc = ebb__session_spot(s, table, policy, &at, err);
 
     if (!rc)
@@ -126,7 +126,7 @@ int ebb_session_decide(struct ebb_session *s, size_t table, const char *policy, 
                        struct ebb_err *err)
 {
     struct ebb_decide_input input;
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     int rc;
 
     *out = NULL;
@@ -138,7 +138,7 @@ int ebb_session_decide(struct ebb_session *s, size_t table, const char *policy, 
 
 int ebb_session_manual(struct ebb_session *s, size_t table, const char *policy, struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     bool goes_on;
     int rc = ebb__session_spot(s, table, policy, &at, err);
 
@@ -150,7 +150,7 @@ int ebb_session_manual(struct ebb_session *s, size_t table, const char *policy, 
 int ebb_session_finish(struct ebb_session *s, size_t table, const char *policy, const char *outcome,
                        struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     int rc = ebb__session_spot(s, table, policy, &at, err);
 
     if (rc)
@@ -166,7 +166,7 @@ int ebb_session_finish(struct ebb_session *s, size_t table, const char *policy, 
 int ebb_session_schedule(struct ebb_session *s, size_t table, const char *policy, struct ebb_schedule_input *in,
                          const struct ebb_schedule **schedule, struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     int rc = ebb__session_spot(s, table, policy, &at, err);
 
     if (!rc)
@@ -215,7 +215,7 @@ int ebb_session_event(struct ebb_session *s, size_t table, const struct ebb_valu
                       struct ebb_err *err)
 {
     const char *given = ebb_value_text_of(event, "id"), *source = ebb_value_text_of(event, "source");
-    struct ebb__stage *t;
+    struct ebb__stage *t = NULL;
     char own[40];
     int rc = stage_of(s, table, &t, err);
 
@@ -240,7 +240,7 @@ int ebb_session_event(struct ebb_session *s, size_t table, const struct ebb_valu
 int ebb_session_commits(struct ebb_session *s, size_t table, int64_t n, struct ebb_err *err)
 {
     struct ebb__commit commit;
-    struct ebb__stage *t;
+    struct ebb__stage *t = NULL;
     int rc = stage_of(s, table, &t, err);
 
     if (!rc && (n < 1 || n > COMMITS_MAX || n > s->now_ms))
@@ -295,7 +295,7 @@ int ebb_session_set(struct ebb_session *s, size_t table, const char *path, const
                     struct ebb_err *err)
 {
     bool is_outside = !strncmp(path, "flags", 5) || !strncmp(path, "fleet", 5);
-    struct ebb__stage *t;
+    struct ebb__stage *t = NULL;
     char full[256];
     int rc = stage_of(s, table, &t, err);
 

@@ -89,7 +89,7 @@ int ebb__pair_new(const struct ebb_session *s, const struct ebb__stage *t, struc
 int ebb_session_take_over(struct ebb_session *s, size_t table, const char *policy, const struct ebb_value *runs,
                           const struct ebb_schedule *schedule, struct ebb_err *err)
 {
-    struct ebb__spot at;
+    struct ebb__spot at = {0};
     int rc = ebb__session_spot(s, table, policy, &at, err);
 
     if (!rc)
