@@ -28,29 +28,31 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
     return ebb_strs_add(&c->slots, slot ? slot : "", err);
 }
 
-static void put_slot(struct ebb_value *slots, const char *name, const struct ebb_strs *running)
+/* What runs in a slot is known when the policies of all runs are; an unknown count is left out, and holds back. */
+static void put_slot(struct ebb_value *slots, const char *name, const struct counting *c)
 {
+    struct ebb_value *slot = ebb_value_put_map(slots, name);
     int64_t n = 0;
 
-    for (size_t i = 0; i < running->count; i++)
-        n += !strcmp(running->items[i], name);
-    ebb_value_put_int(ebb_value_put_map(slots, name), "running", n);
+    for (size_t i = 0; i < c->slots.count; i++)
+        n += !strcmp(c->slots.items[i], name);
+    if (!c->is_unknown)
+        ebb_value_put_int(slot, "running", n);
 }
 
-/* What runs in a slot is known when the policies of all runs are. */
 static void put_slots(struct ebb_value *fleet, const struct counting *c, const struct ebb_policy *policy)
 {
-    struct ebb_value *slots = c->is_unknown ? NULL : ebb_value_put_map(fleet, "slots");
+    struct ebb_value *slots = ebb_value_put_map(fleet, "slots");
     const char *own = ebb_value_text_of(guard_of(policy), "slot");
 
     for (size_t i = 0; i < c->policies->count; i++) {
         const char *slot = ebb_value_text_of(guard_of(c->policies->items[i]), "slot");
 
-        if (slots && slot)
-            put_slot(slots, slot, &c->slots);
+        if (slot)
+            put_slot(slots, slot, c);
     }
-    if (slots && own && !ebb_value_get(slots, own))
-        put_slot(slots, own, &c->slots);
+    if (own && !ebb_value_get(slots, own))
+        put_slot(slots, own, c);
     ebb_value_put_int(fleet, "running", (int64_t)c->slots.count);
 }
 

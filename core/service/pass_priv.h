@@ -40,7 +40,8 @@ int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const stru
 int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *options, const struct ebb_policy *policy,
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
 
-/* What runs, for facts: {running, slots = {name = {running}}}; slots only where they are known. The caller frees. */
+/* What runs, for facts: {running, slots = {name = {running}}}; running of a slot is left out when it is not known. The
+ * caller frees. */
 int ebb__pass_fleet(struct ebb_workspace *ws, const struct ebb_policy_list *policies, const struct ebb_policy *policy,
                     struct ebb_value **out, struct ebb_err *err);
 /* How an input is to be judged that a binding takes (NULL: none); table: its dotted name. */
