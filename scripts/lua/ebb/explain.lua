@@ -84,10 +84,16 @@ local function add_action(out, action)
   end
 end
 
-local function add_ranked(out, ranked)
-  for _, row in ipairs(ranked or {}) do
-    out[#out + 1] = "ranked " .. value_text(row)
+-- "ds=2026-03-28  56.1511  taken  deletes 0, skew 0.24, small 0.98"
+local function ranked_rows(ranked)
+  local rows = {}
+  for _, row in ipairs(ranked) do
+    local parts = {}
+    for i, name in ipairs(sorted_keys(row.parts or {})) do parts[i] = name .. " " .. value_text(row.parts[name]) end
+    local said = (row.taken and "taken" or "left") .. (row.why and ", " .. row.why or "")
+    rows[#rows + 1] = { value_text(row.key), value_text(row.score), said .. "  " .. table.concat(parts, ", ") }
   end
+  return rows
 end
 
 --- "defer by policy until 2026-04-01T00:00:00Z because leftovers_are_ripe false"
@@ -118,7 +124,7 @@ function M.text(d)
   if d.error then out[#out + 1] = ("error %s: %s"):format(d.error.code, d.error.message) end
   for _, note in ipairs(d.notes) do out[#out + 1] = "note " .. value_text(note) end
   add_action(out, d.action)
-  add_ranked(out, d.ranked)
+  add_rows(out, "ranked", ranked_rows(d.ranked or {}))
   add_rows(out, "checks", check_rows(d.checks))
   add_rows(out, "guards", guard_rows(d.guards))
   return table.concat(out, "\n") .. "\n"
