@@ -157,15 +157,14 @@ static void load_lib(lua_State *L, const char *name)
     }
 }
 
-/* Error "use: <why>", where %s is the name at 1; the code goes to the bundle. */
-static int refuse_use(lua_State *L, const char *code, const char *why)
+/* Error "use: <what> <why>"; the code goes to the bundle. */
+static int refuse_use(lua_State *L, const char *code, const char *what, const char *why)
 {
     struct ebb__bundle *bundle = ebb__sandbox_of(L)->bundle;
 
     if (bundle)
         bundle->fault = code;
-    lua_pushfstring(L, why, lua_tostring(L, 1));
-    return luaL_error(L, "use: %s", lua_tostring(L, -1));
+    return luaL_error(L, "use: %s %s", what, why);
 }
 
 /* use "name": the value of lib/name.lua of the bundle, loaded once. */
@@ -175,12 +174,12 @@ static int l_use(lua_State *L)
         return luaL_error(L, "use: the name of a library is due, not %s", ebb__type_name(L, 1));
     EBB_MAY_LJMP(ebb__need_phase(L, EBB__PHASE_HEADER, "use"));
     if (strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
-        return refuse_use(L, "use.name", "the name of a library is plain: [a-z][a-z0-9_]*");
+        return refuse_use(L, "use.name", "the name of a library is plain:", "[a-z][a-z0-9_]*");
     lua_settop(L, 1);
     push_libs(L);
     lua_pushvalue(L, 1);
     if (lua_rawget(L, 2) == LUA_TBOOLEAN)
-        return refuse_use(L, "use.cycle", "lib/%s.lua uses itself");
+        return refuse_use(L, "use.cycle", lua_pushfstring(L, "lib/%s.lua", lua_tostring(L, 1)), "uses itself");
     if (!lua_isnil(L, 3))
         return 1;
     lua_pushvalue(L, 1);

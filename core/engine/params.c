@@ -205,12 +205,12 @@ static void check_values(struct ebb__checker *c, const char *path, const struct 
     const char *type = ebb_value_text_of(definition, "type");
     struct ebb_value *typed = ebb_value_new_map(NULL);
     struct ebb_err err;
-    char where[160];
+    char where[EBB__PATH_MAX];
 
     for (size_t i = 0; i < 3; i++) {
         const struct ebb_value *written = ebb_value_get(definition, KEYS[i]);
 
-        snprintf(where, sizeof where, "%s.%s", path, KEYS[i]);
+        ebb__path_join(where, path, KEYS[i]);
         if (!written)
             continue;
         if (i < 2 && !ebb__is_choice("duration|bytes|integer|number", '|', type))
@@ -221,6 +221,8 @@ static void check_values(struct ebb__checker *c, const char *path, const struct 
                  err.error == EBB_ECONFIG)
             ebb__checker_fail(c, where, 0, NULL, "%s", err.message);
     }
+    if (ebb_value_get(typed, "max") && ebb__param_bounds(definition, ebb_value_get(typed, "min"), &err))
+        ebb__checker_fail(c, ebb__path_join(where, path, "min"), 0, NULL, "above the maximum");
     ebb_value_free(typed);
 }
 

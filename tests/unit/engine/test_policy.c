@@ -93,6 +93,107 @@ static void test_param_schema(void **state)
     check_bad(HEAD "params = { [\"a-b\"] = { type = \"boolean\" } }" TAIL, 3, "a name is made of");
 }
 
+/* Load text that must be right. */
+static void check_good(const char *source)
+{
+    struct ebb_policy *policy = NULL;
+    struct ebb_err err;
+
+    if (ebb_policy_load_text("p.lua", source, strlen(source), &policy, NULL, &err))
+        fail_msg("%s\n%s", source, err.message);
+    ebb_policy_free(policy);
+}
+
+/* HEAD, then `each` n times within before and after. */
+static const char *many(char out[32768], const char *before, const char *each, int n, const char *after)
+{
+    size_t at = (size_t)snprintf(out, 32768, HEAD "%s", before);
+
+    for (int i = 0; i < n; i++)
+        at += (size_t)snprintf(out + at, 32768 - at, "%s", each);
+    snprintf(out + at, 32768 - at, "%s" TAIL, after);
+    return out;
+}
+
+static void test_counts(void **state)
+{
+    static char source[32768];
+    size_t at;
+
+    (void)state;
+    check_good(many(source, "triggers = {", "time.calendar { \"Sun 02:00\" },", 32, "}"));
+    check_bad(many(source, "triggers = {", "time.calendar { \"Sun 02:00\" },", 33, "}"), 3, "more than 32");
+    check_good(many(source, "guard = { quiet = {", "{ from = \"01:00\", to = \"02:00\" },", 16, "} }"));
+    check_bad(many(source, "guard = { quiet = {", "{ from = \"01:00\", to = \"02:00\" },", 17, "} }"), 3,
+              "more than 16");
+    check_good(many(source, "doc = \"", "x", 1024, "\""));
+    check_bad(many(source, "doc = \"", "x", 1025, "\""), 3, "longer than 1024 bytes");
+    for (int n = 64; n <= 65; n++) {
+        at = (size_t)snprintf(source, sizeof source, HEAD "params = {");
+        for (int i = 0; i < n; i++)
+            at += (size_t)snprintf(source + at, sizeof source - at, "p%d = { type = \"boolean\" },", i);
+        snprintf(source + at, sizeof source - at, "}" TAIL);
+        if (n == 64)
+            check_good(source);
+        else
+            check_bad(source, 3, "more than 64");
+    }
+}
+
+static void test_bounds(void **state)
+{
+    static const char *const GOOD[] = {
+        "guard = { deletes = { max_share = 1 } }",
+        "guard = { deletes = { max_share = 1e-9 } }",
+        "guard = { backoff = { first = \"1h\", factor = 1 } }",
+        "guard = { backoff = { first = \"1h\", factor = 10 } }",
+        "was = \"old-name\"",
+        "target = { tables = \"a.b.c\" }",
+        "params = { n = { type = \"integer\", min = 3, max = 3, default = 3 } }",
+    };
+    static const struct {
+        const char *text, *message;
+    } BAD[] = {
+        {"guard = { deletes = { max_share = 1.0001 } }", "not above 0 and at most 1"},
+        {"guard = { deletes = { max_share = -0.1 } }", "not above 0 and at most 1"},
+        {"guard = { deletes = { max_files = 0 } }", "not between"},
+        {"guard = { deletes = { max_files = 1.5 } }", "a whole number is due"},
+        {"guard = { rewrites = { max_share = 0.5 } }", "unknown"},
+        {"guard = { backoff = { first = \"1h\", factor = 0.99 } }", "not between 1 and 10"},
+        {"guard = { backoff = { first = \"1h\", factor = 10.01 } }", "not between 1 and 10"},
+        {"guard = { backoff = { factor = 2 } }", "guard.backoff.first: missing"},
+        {"was = \"Old\"", "was: a name is"},
+        {"was = 5", "was: a text is due, not an integer"},
+        {"target = {}", "target.tables: missing"},
+        {"target = { tables = { 5 } }", "target.tables[1]: a text is due, not an integer"},
+        {"target = { tables = { \"a.b\" }, where = { property = \"x\" } }", "one of is, is_not, matches, exists"},
+        {"params = { n = { type = \"integer\", min = 5, max = 3 } }", "params.n.min: above the maximum"},
+        {"params = { n = { default = 3 } }", "params.n.type: missing"},
+        {"params = { 5 }", "table is due"},
+        {"decide2 = function() end", "decide2: unknown, did you mean `decide`?"},
+    };
+    char source[1024], name[80];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {
+        snprintf(source, sizeof source, HEAD "%s" TAIL, GOOD[i]);
+        check_good(source);
+    }
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        snprintf(source, sizeof source, HEAD "%s" TAIL, BAD[i].text);
+        check_bad(source, 3, BAD[i].message);
+    }
+    for (int n = 63; n <= 64; n++) {
+        memset(name, 'a', sizeof name);
+        name[n] = '\0';
+        snprintf(source, sizeof source, "return policy { api = 1, name = \"%s\"" TAIL, name);
+        if (n == 63)
+            check_good(source);
+        else
+            check_bad(source, 1, "name: a name is");
+    }
+}
+
 static void test_manifest(void **state)
 {
     static const char SOURCE[] =
@@ -355,6 +456,8 @@ int main(void)
         cmocka_unit_test(test_quiet_schema),
         cmocka_unit_test(test_trigger_schema),
         cmocka_unit_test(test_param_schema),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_manifest),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_bad_settings),
