@@ -155,13 +155,13 @@ int64_t ebb__schedule_spread(const struct ebb_schedule_input *in, size_t index)
     struct ebb_buf text;
     uint64_t hash;
 
-    if (spread_ms <= 0 || !in->uuid)
+    if (spread_ms < 1000 || !in->uuid)
         return 0;
     ebb_buf_init(&text, 65536);
     ebb_buf_printf(&text, "%s\n%s\n%zu", ebb_policy_get_name(in->policy), in->uuid, index);
     hash = XXH3_64bits(text.data ? text.data : "", text.len);
     ebb_buf_fini(&text);
-    return (int64_t)(hash % (uint64_t)spread_ms);
+    return (int64_t)(hash % (uint64_t)(spread_ms / 1000)) * 1000; /* whole seconds: it is read by people */
 }
 
 /* late_by is counted from the nominal time, the spread included; catch_up = "none" from when it was to fire. */

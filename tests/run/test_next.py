@@ -13,8 +13,11 @@ import zoneinfo
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import fixtures  # noqa: E402
 import program  # noqa: E402
 import walk  # noqa: E402
+
+CASE, TABLE = "c01-v1-basic", "c.db.t"
 
 CASES = os.path.join(program.ROOT, "tests", "cases", "schedule.tsv")
 FACTS = os.path.join(program.ROOT, "tests", "fixtures", "facts", "clicks.json")
@@ -175,6 +178,49 @@ class Tables(Base):
         for freeze, want in ((True, "2026-06-08T00:00:00Z"), (False, "2026-06-06T02:00:00Z")):
             facts["flags"] = {"freeze": freeze}
             self.assertEqual(self.fires(policy, "2026-06-01T00:00:00Z", 1, self.write("t.json", json.dumps(facts)))[0]["fires"], want)
+
+
+class Bound(Base):
+    """Bindings on real tables."""
+
+    def setUp(self):
+        super().setUp()
+        next(case for case in fixtures.cases() if case.name == CASE).unpack(self.top)
+        os.rename(self.policy('time.calendar { "Sun 02:30", tz = "Europe/Berlin", spread = "3h" }', 'min_interval = "1d"'),
+                  self.write("pol/p.lua", ""))
+
+    def bind(self, text):
+        self.config = self.write("ebb.lua", """return { catalogs = { c = { type = "directory", path = "%s" } }, locations = { ["file:/ebb"] = "%s" },
+            policies = "./pol", bind = { %s } }""" % (os.path.join(self.top, "wh", CASE), self.top, text))
+
+    def test_each_bound_table(self):
+        self.bind('{ policy = "p", tables = { "c.**" } }')
+        got = self.run_next("--at", "2026-03-28T00:00:00Z", "-n", "2", "--json").json()
+        self.assertEqual([(f["policy"], f["table"], f["trigger"], f["nominal"]) for f in got],
+                         [("p", TABLE, 1, None), ("p", TABLE, 1, "2026-04-05T00:30:00Z")])
+        self.assertEqual(got, self.run_next("p", "--at", "2026-03-28T00:00:00Z", "-n", "2", "--json").json())
+        self.assertEqual(got, self.run_next("p", TABLE, "--at", "2026-03-28T00:00:00Z", "-n", "2", "--json").json())
+
+    def test_what_the_binding_adds(self):
+        self.bind('{ policy = "p", tables = { "c.**" }, guard = { min_interval = "8d" }, blackouts = { "2026-03-29..2026-03-30" }, blackout_tz = "Europe/Berlin" }')
+        got = self.run_next("p", "--at", "2026-03-28T00:00:00Z", "-n", "2", "--json").json()
+        self.assertEqual([(f["fires"], [w for w in f["why"] if not w.startswith("spread")]) for f in got],
+                         [("2026-03-30T22:00:00Z", ["gap", "blackout"]), ("2026-04-07T22:00:00Z", ["min_interval"])])
+
+    def test_a_binding_that_loosens_is_an_error(self):
+        self.bind('{ policy = "p", tables = { "c.**" }, guard = { min_interval = "1h" } }')
+        for args in (("next", "p"), ("decide", "p", TABLE), ("run",)):
+            done = program.run([*args, "--json"], config=self.config, state=self.state)
+            self.assertIn("bind.guard.min_interval", done.out + done.err, args)
+            self.assertIn("looser", done.out + done.err, args)
+
+    def test_a_blackout_holds_a_run_back(self):
+        self.write("pol/p.lua", """return policy { api = 1, name = "p", triggers = { time.calendar { "*:00" } },
+            decide = function(t, ctx) return run(all { check("yes", 1, "==", 1) }, action.remove_orphan_files { older_than = ctx.now - 864000000 }) end }""")
+        self.bind('{ policy = "p", tables = { "c.**" }, mode = "observe", blackouts = { "2031-01-05" } }')
+        for at, want in (("2031-01-04T23:30:00Z", "not due"), ("2031-01-05T12:00:00Z", "dropped: held back too long"), ("2031-01-06T00:00:00Z", "observed")):
+            done = program.run(["run", "--at", at, "--json"], config=self.config, state=self.state)
+            self.assertEqual(json.loads(done.out.splitlines()[0])["status"], want, done.out + done.err)
 
 
 class Usage(Base):
