@@ -41,6 +41,8 @@ bool ebb_args_wants_json(int argc, char **argv);
 int ebb_args_int(const struct ebb_args *args, const char *name, int64_t min, int64_t *out, struct ebb_err *err);
 int ebb_args_share(const struct ebb_args *args, const char *name, double *out, struct ebb_err *err);
 int ebb_args_duration(const struct ebb_args *args, const char *name, int64_t *out_ms, struct ebb_err *err);
+/* A span of time before now ("7d"), or an instant with zone. EBB_ETIME. */
+int ebb_args_since(const struct ebb_args *args, const char *name, int64_t now_ms, int64_t *out_ms, struct ebb_err *err);
 int ebb_args_size(const struct ebb_args *args, const char *name, uint64_t *out_bytes, struct ebb_err *err);
 /* The index of the choice that was given, or `otherwise`. */
 int ebb_args_choice(const struct ebb_args *args, const char *name, int otherwise);

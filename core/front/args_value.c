@@ -62,6 +62,20 @@ int ebb_args_duration(const struct ebb_args *args, const char *name, int64_t *ou
     return text ? name_it(name, err, ebb_duration_parse(text, out_ms, err)) : 0;
 }
 
+int ebb_args_since(const struct ebb_args *args, const char *name, int64_t now_ms, int64_t *out_ms, struct ebb_err *err)
+{
+    const char *text = ebb_args_get(args, name);
+    int64_t age_ms;
+
+    if (!text)
+        return 0;
+    if (!ebb_duration_parse(text, &age_ms, NULL)) {
+        *out_ms = now_ms - age_ms;
+        return 0;
+    }
+    return ebb_time_parse(text, NULL, out_ms, err) ? name_it(name, err, -(int)EBB_ETIME) : 0;
+}
+
 int ebb_args_size(const struct ebb_args *args, const char *name, uint64_t *out_bytes, struct ebb_err *err)
 {
     const char *text = ebb_args_get(args, name);

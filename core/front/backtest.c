@@ -321,17 +321,6 @@ static int run_closed(struct telling *t, struct ebb_err *err)
 
 /* ---- the command ---- */
 
-static int read_since(struct ebb_cli *cli, int64_t *out_ms, struct ebb_err *err)
-{
-    const char *text = ebb_args_get(&cli->args, "since");
-    int64_t age_ms = DEFAULT_SINCE_MS;
-
-    if (text && ebb_duration_parse(text, &age_ms, NULL))
-        return ebb_time_parse(text, NULL, out_ms, err) ? ebb_err_as(err, EBB_ETIME, "--since") : 0;
-    *out_ms = ebb_cli_now(cli) - age_ms;
-    return 0;
-}
-
 static int run_backtest(struct ebb_cli *cli, struct ebb_err *err)
 {
     struct telling t = {.cli = cli};
@@ -340,7 +329,8 @@ static int run_backtest(struct ebb_cli *cli, struct ebb_err *err)
 
     if (!rc) {
         ebb_simulation_stop_clock(cli);
-        rc = read_since(cli, &since_ms, err);
+        since_ms = ebb_cli_now(cli) - DEFAULT_SINCE_MS;
+        rc = ebb_args_since(&cli->args, "since", ebb_cli_now(cli), &since_ms, err);
     }
     if (!rc)
         rc = ebb_backtest_open(ebb_args_word(&cli->args, 0), ebb_args_get(&cli->args, "policy"), &t.backtest, err);

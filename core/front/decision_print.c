@@ -29,11 +29,11 @@ static enum ebb_print_colour colour_of(const char *word)
     return !strcmp(word, "unknown") || !strcmp(word, "defer") ? EBB_PRINT_YELLOW : EBB_PRINT_RED;
 }
 
-void ebb_decision_print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
+void ebb_decision_print_outcome(struct ebb_cli *cli, const struct ebb_value *record)
 {
     static const char *const LOUD[][2] = {
         {"run", "RUN"}, {"skip", "SKIP"}, {"defer", "DEFER"}, {"refused", "REFUSED"}, {"error", "ERROR"}};
-    const char *verdict = ebb_value_text_of(record, "verdict"), *why = ebb_value_text_of(record, "why");
+    const char *verdict = ebb_value_text_of(record, "verdict");
     const char *action = ebb_value_text_of(ebb_value_get(record, "action"), "type");
 
     for (size_t i = 0; verdict && i < sizeof LOUD / sizeof LOUD[0]; i++)
@@ -47,6 +47,13 @@ void ebb_decision_print_verdict(struct ebb_cli *cli, const struct ebb_value *rec
         ebb_buf_putc(&cli->out, ' ');
         ebb_print_text(&cli->out, action);
     }
+}
+
+void ebb_decision_print_verdict(struct ebb_cli *cli, const struct ebb_value *record)
+{
+    const char *why = ebb_value_text_of(record, "why");
+
+    ebb_decision_print_outcome(cli, record);
     if (why) {
         ebb_buf_puts(&cli->out, "  ");
         ebb_print_text(&cli->out, why);

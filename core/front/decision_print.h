@@ -14,6 +14,8 @@ void ebb_decision_print(struct ebb_cli *cli, const struct ebb_value *record);
 void ebb_decision_print_check(struct ebb_cli *cli, const struct ebb_value *row);
 /* The verdict in a few words: "RUN remove_orphan_files", "DEFER until 2026-04-01T00:00:00Z  because of that". */
 void ebb_decision_print_verdict(struct ebb_cli *cli, const struct ebb_value *record);
+/* The same without the reason. */
+void ebb_decision_print_outcome(struct ebb_cli *cli, const struct ebb_value *record);
 /* A value in one line: text escaped, the rest as JSON. */
 void ebb_decision_print_value(struct ebb_buf *out, const struct ebb_value *value);
 

@@ -14,22 +14,6 @@ static const struct ebb_option OPTIONS[] = {
     EBB_OPTIONS_END,
 };
 
-static int read_since(struct ebb_cli *cli, int64_t *out_ms, struct ebb_err *err)
-{
-    const char *text = ebb_args_get(&cli->args, "since");
-    int64_t age_ms;
-    int rc;
-
-    if (!text)
-        return 0;
-    if (!ebb_duration_parse(text, &age_ms, NULL)) {
-        *out_ms = ebb_cli_now(cli) - age_ms;
-        return 0;
-    }
-    rc = ebb_time_parse(text, NULL, out_ms, err);
-    return rc ? ebb_err_as(err, EBB_ETIME, "--since") : 0;
-}
-
 /* ---- JSON: the stored record, with what the store itself knows ---- */
 
 static void put_time(struct ebb_value *map, const char *key, int64_t ms)
@@ -163,7 +147,7 @@ static int list(struct ebb_cli *cli, enum ebb_record_kind kind, struct ebb_err *
     filter.policy = ebb_args_get(&cli->args, "policy");
     rc = ebb_cli_open(cli, false, err);
     if (!rc)
-        rc = read_since(cli, &filter.since_ms, err);
+        rc = ebb_args_since(&cli->args, "since", ebb_cli_now(cli), &filter.since_ms, err);
     return rc ? rc : ebb_store_list(ebb_cli_site(cli)->store, kind, &filter, on_record, &l, err);
 }
 

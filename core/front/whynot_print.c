@@ -72,7 +72,7 @@ static void print_head(struct ebb_cli *cli, const struct ebb_value *record)
     ebb_buf_puts(out, " on ");
     ebb_print_text(out, ebb_value_text_of(record, "table"));
     ebb_buf_puts(out, verdict && !strcmp(verdict, "run") ? ": runs now. " : ": not now. ");
-    ebb_decision_print_verdict(cli, record);
+    ebb_decision_print_outcome(cli, record);
     if (until && !ebb_time_parse(until, NULL, &at, NULL) && at > now) {
         ebb_buf_puts(out, " (in ");
         ebb_print_span(out, at - now);
@@ -81,6 +81,10 @@ static void print_head(struct ebb_cli *cli, const struct ebb_value *record)
     if (by && strcmp(by, "policy") != 0) {
         ebb_buf_puts(out, " by ");
         ebb_print_text(out, by);
+    }
+    if (ebb_value_text_of(record, "why")) {
+        ebb_buf_puts(out, "  ");
+        ebb_print_text(out, ebb_value_text_of(record, "why"));
     }
     ebb_buf_putc(out, '\n');
 }
