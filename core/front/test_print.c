@@ -6,7 +6,7 @@
 #include "front/test.h"
 
 #define NAME_COLUMN 18
-#define COUNT_COLUMN 38
+#define COUNT_COLUMN 35
 #define MISSED_MAX 20
 
 static const char *text_of(const struct ebb_value *map, const char *key)
