@@ -62,7 +62,8 @@ const struct ebb_command ebb_command_whynot = {
     .name = "whynot",
     .args = "POLICY TABLE",
     .summary = "why a policy does not run on a table now, and when it could",
-    .about = "Decides as if a trigger had fired now and lists every check with what is missing and when the clock turns it, the "
+    .about = "Decides as if a trigger had fired now and lists every check with what is missing and when the clock "
+             "turns it, the "
              "guards, and the earliest instant at which the policy would run if nothing but the clock changed. Nothing "
              "is done or recorded. TABLE may also be a captured fixture (fixture.json).",
     .arg_min = 2,

@@ -3,16 +3,16 @@
 
 import json
 import os
-import re
 import sqlite3
 import sys
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import program  # noqa: E402
-from test_run import Base, RUN, instant  # noqa: E402
+from test_run import Base, RUN  # noqa: E402
 
 FACTS = os.path.join(program.ROOT, "tests", "fixtures", "facts", "clicks.json")
 EXAMPLES = os.path.join(program.ROOT, "policies", "examples")
@@ -126,7 +126,7 @@ class Simulate(Story):
         self.assertRegex(lines[1], r"^ at +nominal +with spread$")
         self.assertRegex(lines[2], r"compact-scored on prod\.events\.clicks  RUN rewrite_data_files")
         self.assertRegex(done.out, r"… and \d+ more like it, the last 2026-03-30T")
-        self.assertRegex(lines[-1], r"^estimate for compact-scored on prod\.events\.clicks: 1 run, rewrites ")
+        self.assertRegex(lines[-1], r"^estimate for compact-scored on prod\.events\.clicks: \d+ runs?, rewrites 260 files, ")
 
     def test_same_again(self):
         args = ("simulate", "--until", "+30d", "--policy", os.path.join(EXAMPLES, "compact_scored.lua"), "--table", FACTS, "--at", NIGHT, "--json")
@@ -200,8 +200,12 @@ class Bound(Base):
         done = self.ebb("whynot", "sweep", "lake.db.a", "--json")
         self.assertEqual(0, done.status, done.err)
         told = done.json()
-        self.assertEqual("run", told["record"]["verdict"])  # asked for by hand: it does not wait
-        self.assertEqual([], [g for g in told["guards"] if g["r"] != "true"])
+        self.assertEqual("defer", told["record"]["verdict"])  # as if a trigger had fired: the pass made a run just now
+        held = [g for g in told["guards"] if g["r"] != "true"]
+        self.assertEqual(["guard.min_interval"], [g["n"] for g in held])
+        ends = time.time() * 1000 + 20 * 3600000
+        self.assertTrue(ends - 60000 <= held[0]["until"] <= ends, held)
+        self.assertEqual(held[0]["until"], told["earliest"])
 
 
 class Back(Story):
