@@ -15,6 +15,10 @@ describe("iceberg-orphan-file-removal", function()
   end
   before_each(function() open {} end)
 
+  it("explains itself", function()
+    ebb.golden(s:decide(), "default")
+  end)
+
   it("runs once a week, and takes what is older than three days", function()
     local d = s:step "7d"
     assert.verdict(d, { "run", by = "policy" })
@@ -22,7 +26,6 @@ describe("iceberg-orphan-file-removal", function()
     assert.equal(ebb.days(3), d.now - d.action.older_than)
     assert.is_false(d.action.dry_run)
     assert.equal(1, #s.decisions)
-    ebb.golden(d, "default")
   end)
 
   it("takes its parameters from the binding", function()

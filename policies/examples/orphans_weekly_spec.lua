@@ -19,7 +19,10 @@ describe("orphans-weekly", function()
     assert.is_true(d.now - ebb.at(d.trigger.scheduled_for) < ebb.hours(3))       -- the spread
     assert.equal(ebb.days(5), d.now - d.action.older_than)
     assert.equal(1, #s.decisions)
-    ebb.golden(d, "worth")
+  end)
+
+  it("explains itself", function()
+    ebb.golden(s:decide(), "worth")
   end)
 
   it("sweeps once on the Sunday without a 02:00", function()
@@ -40,16 +43,14 @@ describe("orphans-weekly", function()
 
   it("scans what was never scanned", function()
     s:set("stats.orphans", nil)
-    local d = s:step "7d"
-    assert.verdict(d, { "run", failing = { "estimate_is_stale", "waste_is_worth_it" } })
-    ebb.golden(d, "never_scanned")
+    assert.verdict(s:step "7d", { "run", failing = { "estimate_is_stale", "waste_is_worth_it" } })
+    ebb.golden(s:decide(), "never_scanned")
   end)
 
   it("leaves a table alone whose writers were never measured", function()
     s:set("stats.longest_write", nil)
-    local d = s:step "7d"
-    assert.verdict(d, { "skip", by = "policy" })
-    ebb.golden(d, "writers_unknown")
+    ebb.golden(s:decide(), "writers_unknown")
+    assert.verdict(s:step "7d", { "skip", by = "policy" })
   end)
 
   it("leaves a table alone whose writers take longer than files are kept", function()
