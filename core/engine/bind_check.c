@@ -132,16 +132,24 @@ static bool is_ordered(lua_State *L, int a, const char *op, int b)
     return lua_compare(L, b, a, LUA_OPLE);
 }
 
+/* nil, or a map of facts that is not there: it can be handed on, but not compared. */
+static bool is_missing(lua_State *L, int index)
+{
+    struct ebb__view *v = lua_isnoneornil(L, index) ? NULL : ebb__view_test(L, index);
+
+    return v ? !v->value : lua_isnoneornil(L, index);
+}
+
 /* Compare the values at a and b. */
 static enum ebb__truth judge(lua_State *L, int a, const char *op, int b)
 {
     bool equal;
 
     if (!strcmp(op, "exists"))
-        return lua_isnoneornil(L, a) ? EBB__FALSE : EBB__TRUE;
+        return is_missing(L, a) ? EBB__FALSE : EBB__TRUE;
     if (!strcmp(op, "unknown"))
-        return lua_isnoneornil(L, a) ? EBB__TRUE : EBB__FALSE;
-    if (lua_isnoneornil(L, a) || lua_isnoneornil(L, b) || is_nan(L, a) || is_nan(L, b))
+        return is_missing(L, a) ? EBB__TRUE : EBB__FALSE;
+    if (is_missing(L, a) || is_missing(L, b) || is_nan(L, a) || is_nan(L, b))
         return EBB__UNKNOWN;
     if (!strcmp(op, "in"))
         return is_in(L, a, b);

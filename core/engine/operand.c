@@ -61,6 +61,17 @@ static void put_list(lua_State *L, int index, struct ebb_value *entry, const cha
         ebb_value_add_str(list, "…");
 }
 
+/* Facts that are not there read as nil. */
+static void put_object(lua_State *L, int index, struct ebb_value *entry, const char *key)
+{
+    struct ebb__view *v = ebb__view_test(L, index);
+
+    if (v && !v->value)
+        ebb__value_make(entry, ebb_str_of(key), EBB_VALUE_NIL);
+    else
+        ebb_value_put_str(entry, key, ebb__type_name(L, index));
+}
+
 void ebb__operand_put(lua_State *L, int index, int other, const struct ebb__eval *e, struct ebb_value *entry,
                       const char *key)
 {
@@ -95,6 +106,6 @@ void ebb__operand_put(lua_State *L, int index, int other, const struct ebb__eval
         put_list(L, index, entry, key);
         break;
     default:
-        ebb_value_put_str(entry, key, ebb__type_name(L, index));
+        put_object(L, index, entry, key);
     }
 }

@@ -76,7 +76,7 @@ int ebb__reads_at(struct ebb__reads *reads, int parent, struct ebb_str key)
     if (at >= 0)
         return at;
     at = reads->count;
-    if (at >= EBB__READS_MAX || key.n > EBB__READS_POOL - reads->pool_used) {
+    if (at >= EBB__READS_MAX || key.n > EBB__READS_POOL - reads->pool_used || (key.n && memchr(key.p, '\0', key.n))) {
         reads->dropped++;
         return EBB__READS_NONE;
     }

@@ -31,8 +31,8 @@ struct ebb__reads {
 void ebb__reads_init(struct ebb__reads *reads);
 /* A compact copy on the heap, or NULL; free() it. It can be asked, not extended. */
 struct ebb__reads *ebb__reads_keep(const struct ebb__reads *reads);
-/* The node of a name below parent, made when new; EBB__READS_NONE when it does not fit (counted in dropped). reads may
- * be NULL. */
+/* The node of a name below parent, made when new; EBB__READS_NONE when it does not fit or can't be written (counted in
+ * dropped). reads may be NULL. */
 int ebb__reads_at(struct ebb__reads *reads, int parent, struct ebb_str key);
 /* The value of the node was read, with all that is below. */
 void ebb__reads_mark(struct ebb__reads *reads, int node);

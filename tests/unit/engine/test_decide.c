@@ -89,6 +89,9 @@ static void test_three_values(void **state)
         "assert(check(\"e\", nil, \"exists\").result == \"false\" and check(\"e\", 1, \"exists\").result == \"true\")\n"
         "assert(check(\"e\", nil, \"unknown\").result == \"true\" and check(\"e\", false, \"unknown\").result == "
         "\"false\")\n"
+        "assert(check(\"m\", t.stats.orphans, \"exists\").result == \"false\" and check(\"m\", t.stats.orphans, "
+        "\"unknown\").ok and check(\"m\", t.stats, \"exists\").ok and check(\"m\", ctx.fleet, \"==\", 1).result == "
+        "\"unknown\")\n"
         "assert(check(\"n\", 0/0, \"<\", 1).result == \"unknown\")\n");
 }
 

@@ -103,6 +103,10 @@ static void test_too_many_paths(void **state)
     (void)state;
     make(&m, "", "for i = 1, 1000 do local x = t.properties[\"p\" .. i] end " SKIP, NULL);
     assert_string_equal(read_at(&m, 0), "*");
+    done(&m);
+    /* nor does a name that can't be written */
+    make(&m, "", "local x = t.properties[\"a\\0b\"] " SKIP, NULL);
+    assert_string_equal(read_at(&m, 0), "*");
     assert_non_null(ebb_value_get(ebb_value_get(ebb_value_get(m.record, "inputs"), "facts"), "events"));
     done(&m);
 }
