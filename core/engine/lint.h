@@ -13,6 +13,10 @@
  *   lint.length_of_holes    `#` of a table written with holes or with string keys
  *   lint.unknown_global     a name that the sandbox does not have
  *   lint.duplicate_check    two checks of one name
+ *   lint.check_operator     an operator that check does not have
+ *   lint.unknown_argument   a key that an action does not have
+ *   lint.wrong_phase        something of the data part inside decide
+ *   lint.read_only          an assignment to facts
  *   lint.line_ends          CR LF
  *   lint.not_utf8           a byte that is not UTF-8
  * Works on the tokens of the source; never runs it. (lint.always_quiet, windows that leave no free instant, is an error

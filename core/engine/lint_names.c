@@ -6,17 +6,7 @@
 
 #include "engine/lint_priv.h"
 
-static const struct ebb__token *at(const struct ebb__lint *lint, size_t i)
-{
-    return ebb__token_at(&lint->tokens, i);
-}
-
-static bool is(const struct ebb__lint *lint, size_t i, const char *text)
-{
-    return ebb__token_is(at(lint, i), text);
-}
-
-static const struct ebb__local *find_local(const struct ebb__lint *lint, struct ebb_str name)
+const struct ebb__local *ebb__lint_local(const struct ebb__lint *lint, struct ebb_str name)
 {
     for (size_t i = lint->local_count; i-- > 0;)
         if (ebb_str_is_equal(lint->locals[i].name, name))
@@ -39,8 +29,8 @@ static size_t follow(const struct ebb__lint *lint, size_t i, const char **path, 
 {
     *bad = 0;
     *type = NULL;
-    for (; *path && is(lint, i, ".") && at(lint, i + 1)->kind == EBB__TOKEN_NAME; i += 2) {
-        struct ebb_str name = at(lint, i + 1)->text;
+    for (; *path && ebb__lint_is(lint, i, ".") && ebb__lint_at(lint, i + 1)->kind == EBB__TOKEN_NAME; i += 2) {
+        struct ebb_str name = ebb__lint_at(lint, i + 1)->text;
         const struct ebb_api_entry *entry = ebb__api_find(*path, name);
         bool params = !strcmp(*path, "ctx.params");
 
@@ -57,7 +47,8 @@ static size_t follow(const struct ebb__lint *lint, size_t i, const char **path, 
 
 const char *ebb__lint_path_at(const struct ebb__lint *lint, size_t i, size_t *end)
 {
-    const struct ebb__local *local = at(lint, i)->kind == EBB__TOKEN_NAME ? find_local(lint, at(lint, i)->text) : NULL;
+    const struct ebb__local *local =
+        ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME ? ebb__lint_local(lint, ebb__lint_at(lint, i)->text) : NULL;
     const char *path = local ? local->path : NULL, *type;
     size_t bad;
 
@@ -65,8 +56,9 @@ const char *ebb__lint_path_at(const struct ebb__lint *lint, size_t i, size_t *en
     if (!path)
         return NULL;
     *end = follow(lint, i + 1, &path, &type, &bad);
-    if (bad || is(lint, *end, "[") || is(lint, *end, "(") || is(lint, *end, ":") || is(lint, *end, "{") ||
-        is(lint, *end, ".") || is(lint, *end, "or") || is(lint, *end, "and"))
+    if (bad || ebb__lint_is(lint, *end, "[") || ebb__lint_is(lint, *end, "(") || ebb__lint_is(lint, *end, ":") ||
+        ebb__lint_is(lint, *end, "{") || ebb__lint_is(lint, *end, ".") || ebb__lint_is(lint, *end, "or") ||
+        ebb__lint_is(lint, *end, "and"))
         return NULL;
     return path;
 }
@@ -74,7 +66,7 @@ const char *ebb__lint_path_at(const struct ebb__lint *lint, size_t i, size_t *en
 static void unknown_field(struct ebb__lint *lint, size_t bad, const char *path)
 {
     const struct ebb_value *params = lint->policy ? ebb_value_get(lint->policy->manifest, "params") : NULL;
-    struct ebb_str name = at(lint, bad)->text;
+    struct ebb_str name = ebb__lint_at(lint, bad)->text;
     const char *near = ebb__api_nearest(path, name), *names[EBB_POLICY_PARAMS_MAX];
     char hint[160] = "", word[64];
     size_t count = ebb_value_get_count(params);
@@ -87,7 +79,8 @@ static void unknown_field(struct ebb__lint *lint, size_t bad, const char *path)
     }
     if (near)
         snprintf(hint, sizeof hint, "did you mean %s.%s?", path, near);
-    ebb__lint_warn(lint, at(lint, bad), "lint.unknown_field", hint, "%s.%.*s: unknown", path, (int)name.n, name.p);
+    ebb__lint_warn(lint, ebb__lint_at(lint, bad), "lint.unknown_field", hint, "%s.%.*s: unknown", path, (int)name.n,
+                   name.p);
 }
 
 /* A local that holds facts. */
@@ -96,6 +89,10 @@ static void fact(struct ebb__lint *lint, size_t i, const char *path)
     size_t bad;
 
     lint->chain_end = follow(lint, i + 1, &path, &lint->chain_type, &bad);
+    if (!bad && lint->chain_end > i + 1 && ebb__lint_is(lint, lint->chain_end, "=") &&
+        lint->nest[lint->nest_count - 1].kind == 'B')
+        ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.read_only", "keep it in a local of your own",
+                       "facts are read only");
     if (!bad)
         return;
     lint->chain_type = NULL;
@@ -106,36 +103,36 @@ static void fact(struct ebb__lint *lint, size_t i, const char *path)
 
 static void unknown_global(struct ebb__lint *lint, size_t i)
 {
-    struct ebb_str name = at(lint, i)->text;
+    struct ebb_str name = ebb__lint_at(lint, i)->text;
     const char *near = ebb__api_nearest("", name);
     char hint[160] = "";
 
-    if (is(lint, i + 1, "=")) {
+    if (ebb__lint_is(lint, i + 1, "=")) {
         snprintf(hint, sizeof hint, "write: local %.*s = …", name.n < 60 ? (int)name.n : 60, name.p);
-        ebb__lint_warn(lint, at(lint, i), "lint.unknown_global", hint, "%.*s: can't be set, globals are read only",
-                       (int)name.n, name.p);
+        ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.unknown_global", hint,
+                       "%.*s: can't be set, globals are read only", (int)name.n, name.p);
         return;
     }
     if (near)
         snprintf(hint, sizeof hint, "did you mean %s?", near);
-    ebb__lint_warn(lint, at(lint, i), "lint.unknown_global", hint, "%.*s: the sandbox has no such name", (int)name.n,
-                   name.p);
+    ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.unknown_global", hint, "%.*s: the sandbox has no such name",
+                   (int)name.n, name.p);
 }
 
 /* A global that is there; its member, when it is a library. */
 static void member(struct ebb__lint *lint, size_t i, const char *library)
 {
-    struct ebb_str name = at(lint, i + 2)->text;
+    struct ebb_str name = ebb__lint_at(lint, i + 2)->text;
     const char *near = ebb__api_nearest(library, name);
     char hint[160] = "";
 
-    if (!is(lint, i + 1, ".") || at(lint, i + 2)->kind != EBB__TOKEN_NAME || !ebb__api_has_members(library) ||
-        ebb__api_find(library, name))
+    if (!ebb__lint_is(lint, i + 1, ".") || ebb__lint_at(lint, i + 2)->kind != EBB__TOKEN_NAME ||
+        !ebb__api_has_members(library) || ebb__api_find(library, name))
         return;
     if (near)
         snprintf(hint, sizeof hint, "did you mean %s.%s?", library, near);
-    ebb__lint_warn(lint, at(lint, i), "lint.unknown_global", hint, "%s.%.*s: the sandbox has no such name", library,
-                   (int)name.n, name.p);
+    ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.unknown_global", hint, "%s.%.*s: the sandbox has no such name",
+                   library, (int)name.n, name.p);
 }
 
 /* obj:name(…): strings have the functions of str only. */
@@ -144,19 +141,19 @@ static void method(struct ebb__lint *lint, size_t i)
     static const char *const ABSENT[] = {"gsub", "gmatch", "match", "format", "byte", "reverse", "pack", "unpack"};
 
     for (size_t k = 0; k < sizeof ABSENT / sizeof *ABSENT; k++)
-        if (ebb_str_is_equal(at(lint, i)->text, ebb_str_of(ABSENT[k])))
-            ebb__lint_warn(lint, at(lint, i), "lint.unknown_global",
+        if (ebb_str_is_equal(ebb__lint_at(lint, i)->text, ebb_str_of(ABSENT[k])))
+            ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.unknown_global",
                            "plain text functions: find, replace, split, starts, ends, contains; fmt(…) formats",
                            ":%s: strings have no such method here", ABSENT[k]);
 }
 
 void ebb__lint_name(struct ebb__lint *lint, size_t i)
 {
-    const struct ebb__token *t = at(lint, i);
-    const struct ebb__local *local = find_local(lint, t->text);
+    const struct ebb__token *t = ebb__lint_at(lint, i);
+    const struct ebb__local *local = ebb__lint_local(lint, t->text);
     const struct ebb_api_entry *entry;
 
-    if (i && is(lint, i - 1, ":")) {
+    if (i && ebb__lint_is(lint, i - 1, ":")) {
         method(lint, i);
         return;
     }
@@ -173,46 +170,9 @@ void ebb__lint_name(struct ebb__lint *lint, size_t i)
     if (!entry)
         return;
     member(lint, i, entry->name);
-    if ((is(lint, i, "check") || is(lint, i, "check_each")) && is(lint, i + 1, "("))
+    ebb__lint_phase(lint, i, entry);
+    if ((ebb__lint_is(lint, i, "check") || ebb__lint_is(lint, i, "check_each")) && ebb__lint_is(lint, i + 1, "("))
         ebb__lint_check(lint, i);
-}
-
-/* ---- checks of one name ---- */
-
-static bool is_open(const struct ebb__lint *lint, int serial)
-{
-    for (size_t i = 0; i < lint->nest_count && i < EBB__LINT_NEST_MAX; i++)
-        if (lint->nest[i].serial == serial)
-            return true;
-    return false;
-}
-
-static int block_serial(const struct ebb__lint *lint)
-{
-    for (size_t i = lint->nest_count; i-- > 0;)
-        if (i < EBB__LINT_NEST_MAX && lint->nest[i].kind == 'B')
-            return lint->nest[i].serial;
-    return 0;
-}
-
-void ebb__lint_check(struct ebb__lint *lint, size_t i)
-{
-    struct ebb__named_check new = {at(lint, i + 2)->text, at(lint, i)->text, block_serial(lint), at(lint, i)->line};
-
-    if (at(lint, i + 2)->kind != EBB__TOKEN_TEXT || !is(lint, i + 3, ",") || lint->check_count == EBB__LINT_CHECKS_MAX)
-        return;
-    for (size_t k = 0; k < lint->check_count; k++) {
-        const struct ebb__named_check *old = &lint->checks[k];
-
-        if (!ebb_str_is_equal(old->name, new.name) || !ebb_str_is_equal(old->function, new.function) ||
-            !is_open(lint, old->serial))
-            continue;
-        ebb__lint_warn(lint, at(lint, i + 2), "lint.duplicate_check", "give each check its own name",
-                       "\"%.*s\" is the name of the check in line %d too", new.name.n < 64 ? (int)new.name.n : 64,
-                       new.name.p, old->line);
-        return;
-    }
-    lint->checks[lint->check_count++] = new;
 }
 
 /* ---- operators ---- */
@@ -225,7 +185,8 @@ static bool is_exact(const char *type)
 /* The type of the chain that begins at i, or NULL. */
 static const char *type_at(const struct ebb__lint *lint, size_t i)
 {
-    const struct ebb__local *local = at(lint, i)->kind == EBB__TOKEN_NAME ? find_local(lint, at(lint, i)->text) : NULL;
+    const struct ebb__local *local =
+        ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME ? ebb__lint_local(lint, ebb__lint_at(lint, i)->text) : NULL;
     const char *path = local ? local->path : NULL, *type = NULL;
     size_t bad;
 
@@ -244,14 +205,14 @@ static bool makes_cutoff(const struct ebb__lint *lint, size_t i)
     if (!top || top->kind != '{')
         return false;
     for (size_t k = i; k-- > 0;) {
-        if (is(lint, k, ")") || is(lint, k, "}") || is(lint, k, "]"))
+        if (ebb__lint_is(lint, k, ")") || ebb__lint_is(lint, k, "}") || ebb__lint_is(lint, k, "]"))
             depth++;
-        else if (is(lint, k, "(") || is(lint, k, "{") || is(lint, k, "["))
+        else if (ebb__lint_is(lint, k, "(") || ebb__lint_is(lint, k, "{") || ebb__lint_is(lint, k, "["))
             depth--;
-        if (depth < 0 || (depth == 0 && is(lint, k, ",")))
+        if (depth < 0 || (depth == 0 && ebb__lint_is(lint, k, ",")))
             return false;
-        if (depth == 0 && is(lint, k, "=") && k)
-            return is(lint, k - 1, "older_than");
+        if (depth == 0 && ebb__lint_is(lint, k, "=") && k)
+            return ebb__lint_is(lint, k - 1, "older_than");
     }
     return false;
 }
@@ -261,26 +222,28 @@ static void divide(struct ebb__lint *lint, size_t i)
     bool exact = (lint->chain_end == i && is_exact(lint->chain_type)) || is_exact(type_at(lint, i + 1));
 
     if (exact || makes_cutoff(lint, i))
-        ebb__lint_warn(lint, at(lint, i), "lint.integer_to_float", "write // for a whole number",
+        ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.integer_to_float", "write // for a whole number",
                        "/ makes a float, which can't hold every %s", exact ? "instant or id" : "instant");
 }
 
 static void length(struct ebb__lint *lint, size_t i)
 {
-    const struct ebb__local *local = at(lint, i)->kind == EBB__TOKEN_NAME ? find_local(lint, at(lint, i)->text) : NULL;
-    bool plain = !is(lint, i + 1, ".") && !is(lint, i + 1, "[") && !is(lint, i + 1, "(") && !is(lint, i + 1, ":");
+    const struct ebb__local *local =
+        ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME ? ebb__lint_local(lint, ebb__lint_at(lint, i)->text) : NULL;
+    bool plain = !ebb__lint_is(lint, i + 1, ".") && !ebb__lint_is(lint, i + 1, "[") &&
+                 !ebb__lint_is(lint, i + 1, "(") && !ebb__lint_is(lint, i + 1, ":");
 
-    if ((local && local->has_holes && plain) || (is(lint, i, "{") && ebb__lint_has_holes(lint, i)))
-        ebb__lint_warn(lint, at(lint, i - 1), "lint.length_of_holes",
+    if ((local && local->has_holes && plain) || (ebb__lint_is(lint, i, "{") && ebb__lint_has_holes(lint, i)))
+        ebb__lint_warn(lint, ebb__lint_at(lint, i - 1), "lint.length_of_holes",
                        "count with ipairs, or keep the items without holes",
                        "# of a table with names or holes is no count of its items");
 }
 
 void ebb__lint_sign(struct ebb__lint *lint, size_t i)
 {
-    if (is(lint, i, "/"))
+    if (ebb__lint_is(lint, i, "/"))
         divide(lint, i);
-    else if (is(lint, i, "#"))
+    else if (ebb__lint_is(lint, i, "#"))
         length(lint, i + 1);
 }
 
@@ -289,21 +252,23 @@ bool ebb__lint_has_holes(const struct ebb__lint *lint, size_t i)
     size_t keys = 0, items = 0, holes = 0;
     int depth = 0;
 
-    for (; at(lint, i)->kind != EBB__TOKEN_END; i++) {
-        bool begins = depth == 1 && (is(lint, i - 1, "{") || is(lint, i - 1, ",") || is(lint, i - 1, ";"));
+    for (; ebb__lint_at(lint, i)->kind != EBB__TOKEN_END; i++) {
+        bool begins = depth == 1 && (ebb__lint_is(lint, i - 1, "{") || ebb__lint_is(lint, i - 1, ",") ||
+                                     ebb__lint_is(lint, i - 1, ";"));
 
-        if (begins && !is(lint, i, "}")) {
-            bool key = is(lint, i, "[") || (at(lint, i)->kind == EBB__TOKEN_NAME && is(lint, i + 1, "="));
+        if (begins && !ebb__lint_is(lint, i, "}")) {
+            bool key = ebb__lint_is(lint, i, "[") ||
+                       (ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME && ebb__lint_is(lint, i + 1, "="));
 
             keys += key;
             items += !key;
-            holes += !key && is(lint, i, "nil");
+            holes += !key && ebb__lint_is(lint, i, "nil");
         }
-        if (is(lint, i, "function"))
+        if (ebb__lint_is(lint, i, "function"))
             return false;
-        if (is(lint, i, "{") || is(lint, i, "(") || is(lint, i, "["))
+        if (ebb__lint_is(lint, i, "{") || ebb__lint_is(lint, i, "(") || ebb__lint_is(lint, i, "["))
             depth++;
-        else if (is(lint, i, "}") || is(lint, i, ")") || is(lint, i, "]"))
+        else if (ebb__lint_is(lint, i, "}") || ebb__lint_is(lint, i, ")") || ebb__lint_is(lint, i, "]"))
             depth--;
         if (depth == 0)
             break;

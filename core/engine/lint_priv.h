@@ -24,10 +24,11 @@ struct ebb__local {
 /* What is open: a bracket ('(', '[', '{'), a block, 'B', or the head of a loop before its block, 'H'. */
 struct ebb__nest {
     char kind;
-    const char *word; /* of a block: "function", "then", "else", "do", "loop", "repeat" */
+    const char *word; /* of a block: "function", "decide", "then", "else", "do", "loop", "repeat" */
     size_t pending;   /* of the head of a loop: its names are the pending ones from here on */
     size_t locals;    /* how many there were */
     int serial;
+    const char *keys;  /* of a '{': the call whose arguments it holds ("action.expire_snapshots"), or NULL */
     bool has_returned; /* nothing after this is reached */
     bool chain_returned, has_else;
 };
@@ -56,6 +57,19 @@ struct ebb__lint {
     const char *chain_type; /* its type, or NULL */
 };
 
+static inline const struct ebb__token *ebb__lint_at(const struct ebb__lint *lint, size_t i)
+{
+    return ebb__token_at(&lint->tokens, i);
+}
+
+static inline bool ebb__lint_is(const struct ebb__lint *lint, size_t i, const char *text)
+{
+    return ebb__token_is(ebb__lint_at(lint, i), text);
+}
+
+/* The local variable of a name, or NULL. */
+const struct ebb__local *ebb__lint_local(const struct ebb__lint *lint, struct ebb_str name);
+
 /* Report a finding at a token. */
 void ebb__lint_warn(struct ebb__lint *lint, const struct ebb__token *at, const char *code, const char *hint,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -78,6 +92,12 @@ void ebb__lint_name(struct ebb__lint *lint, size_t i);
 const char *ebb__lint_path_at(const struct ebb__lint *lint, size_t i, size_t *end);
 /* Whether the constructor whose '{' is at an index has keys or nil among its items. */
 bool ebb__lint_has_holes(const struct ebb__lint *lint, size_t i);
+/* A global at an index: one of the data part inside decide raises an error there. */
+void ebb__lint_phase(struct ebb__lint *lint, size_t i, const struct ebb_api_entry *entry);
+/* The call of the API whose only argument is the '{' at an index ("action.expire_snapshots"), or NULL. */
+const char *ebb__lint_call_of(const struct ebb__lint *lint, size_t i);
+/* A key at an index of the arguments of such a call. */
+void ebb__lint_key(struct ebb__lint *lint, size_t i, const char *call);
 /* An operator at an index: '/' and '#'. */
 void ebb__lint_sign(struct ebb__lint *lint, size_t i);
 /* A call of check or check_each at an index. */

@@ -5,16 +5,6 @@
  */
 #include "engine/lint_priv.h"
 
-static const struct ebb__token *at(const struct ebb__lint *lint, size_t i)
-{
-    return ebb__token_at(&lint->tokens, i);
-}
-
-static bool is(const struct ebb__lint *lint, size_t i, const char *text)
-{
-    return ebb__token_is(at(lint, i), text);
-}
-
 static struct ebb__nest *top(struct ebb__lint *lint)
 {
     return lint->nest_count ? &lint->nest[lint->nest_count - 1] : NULL;
@@ -23,8 +13,8 @@ static struct ebb__nest *top(struct ebb__lint *lint)
 static void push(struct ebb__lint *lint, char kind, const char *word)
 {
     if (lint->nest_count < EBB__LINT_NEST_MAX)
-        lint->nest[lint->nest_count] =
-            (struct ebb__nest){kind, word, lint->pending_count, lint->local_count, ++lint->serial, false, false, false};
+        lint->nest[lint->nest_count] = (struct ebb__nest){
+            kind, word, lint->pending_count, lint->local_count, ++lint->serial, NULL, false, false, false};
     lint->nest_count++;
 }
 
@@ -87,30 +77,32 @@ static size_t open_function(struct ebb__lint *lint, size_t i, bool typed)
     static const char *const PATHS[] = {"t", "ctx"};
     size_t k = 0;
 
-    push(lint, 'B', "function");
-    for (i++; at(lint, i)->kind == EBB__TOKEN_NAME || is(lint, i, ",") || is(lint, i, "..."); i++)
-        if (at(lint, i)->kind == EBB__TOKEN_NAME)
-            declare(lint, at(lint, i)->text, typed && k < 2 ? PATHS[k] : NULL, false), k++;
+    push(lint, 'B', typed ? "decide" : "function");
+    for (i++;
+         ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME || ebb__lint_is(lint, i, ",") || ebb__lint_is(lint, i, "...");
+         i++)
+        if (ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME)
+            declare(lint, ebb__lint_at(lint, i)->text, typed && k < 2 ? PATHS[k] : NULL, false), k++;
     return i;
 }
 
 /* At "function": gives the index of the ')' of its parameters. */
 static size_t on_function(struct ebb__lint *lint, size_t i)
 {
-    bool is_decide = i >= 2 && is(lint, i - 1, "=") && is(lint, i - 2, "decide");
+    bool is_decide = i >= 2 && ebb__lint_is(lint, i - 1, "=") && ebb__lint_is(lint, i - 2, "decide");
 
-    if (at(lint, i + 1)->kind == EBB__TOKEN_NAME) {
-        struct ebb_str name = at(lint, i + 1)->text;
+    if (ebb__lint_at(lint, i + 1)->kind == EBB__TOKEN_NAME) {
+        struct ebb_str name = ebb__lint_at(lint, i + 1)->text;
 
         is_decide = ebb_str_is_equal(name, EBB_STR("decide"));
-        if (i && is(lint, i - 1, "local"))
+        if (i && ebb__lint_is(lint, i - 1, "local"))
             declare(lint, name, NULL, false);
         else
             ebb__lint_name(lint, i + 1);
-        while (!is(lint, i + 1, "(") && at(lint, i + 1)->kind != EBB__TOKEN_END)
+        while (!ebb__lint_is(lint, i + 1, "(") && ebb__lint_at(lint, i + 1)->kind != EBB__TOKEN_END)
             i++;
     }
-    return is(lint, i + 1, "(") ? open_function(lint, i + 1, is_decide) : i;
+    return ebb__lint_is(lint, i + 1, "(") ? open_function(lint, i + 1, is_decide) : i;
 }
 
 /* At "local": declares the names; gives the index of the last one. */
@@ -119,22 +111,22 @@ static size_t on_local(struct ebb__lint *lint, size_t i)
     size_t names[64], count = 0, end, value;
     const char *path = NULL;
 
-    if (is(lint, i + 1, "function"))
+    if (ebb__lint_is(lint, i + 1, "function"))
         return i;
-    for (i++; count < 64 && at(lint, i)->kind == EBB__TOKEN_NAME;) {
+    for (i++; count < 64 && ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME;) {
         names[count++] = i++;
-        if (is(lint, i, "<"))
+        if (ebb__lint_is(lint, i, "<"))
             i += 3;
-        if (!is(lint, i, ","))
+        if (!ebb__lint_is(lint, i, ","))
             break;
         i++;
     }
-    value = is(lint, i, "=") ? i + 1 : 0;
+    value = ebb__lint_is(lint, i, "=") ? i + 1 : 0;
     if (value && count == 1)
         path = ebb__lint_path_at(lint, value, &end);
     for (size_t k = 0; k < count; k++)
-        declare(lint, at(lint, names[k])->text, path,
-                value && count == 1 && is(lint, value, "{") && ebb__lint_has_holes(lint, value));
+        declare(lint, ebb__lint_at(lint, names[k])->text, path,
+                value && count == 1 && ebb__lint_is(lint, value, "{") && ebb__lint_has_holes(lint, value));
     return i - 1;
 }
 
@@ -142,10 +134,10 @@ static size_t on_local(struct ebb__lint *lint, size_t i)
 static size_t on_for(struct ebb__lint *lint, size_t i)
 {
     push(lint, 'H', "loop");
-    for (i++; at(lint, i)->kind == EBB__TOKEN_NAME; i++) {
+    for (i++; ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME; i++) {
         if (lint->pending_count < 64)
             lint->pending[lint->pending_count++] = i;
-        if (!is(lint, i + 1, ","))
+        if (!ebb__lint_is(lint, i + 1, ","))
             return i;
         i++;
     }
@@ -162,35 +154,35 @@ static void on_do(struct ebb__lint *lint)
     }
     head->kind = 'B';
     for (size_t k = head->pending; k < lint->pending_count; k++)
-        declare(lint, at(lint, lint->pending[k])->text, NULL, false);
+        declare(lint, ebb__lint_at(lint, lint->pending[k])->text, NULL, false);
     lint->pending_count = head->pending;
 }
 
 static size_t on_word(struct ebb__lint *lint, size_t i)
 {
-    if (is(lint, i, "function"))
+    if (ebb__lint_is(lint, i, "function"))
         return on_function(lint, i);
-    if (is(lint, i, "local"))
+    if (ebb__lint_is(lint, i, "local"))
         return on_local(lint, i);
-    if (is(lint, i, "for"))
+    if (ebb__lint_is(lint, i, "for"))
         return on_for(lint, i);
-    if (is(lint, i, "do"))
+    if (ebb__lint_is(lint, i, "do"))
         on_do(lint);
-    else if (is(lint, i, "while"))
+    else if (ebb__lint_is(lint, i, "while"))
         push(lint, 'H', "loop");
-    else if (is(lint, i, "if")) {
+    else if (ebb__lint_is(lint, i, "if")) {
         push(lint, 'B', "then");
         if (lint->nest_count <= EBB__LINT_NEST_MAX)
             top(lint)->chain_returned = true;
-    } else if (is(lint, i, "repeat"))
+    } else if (ebb__lint_is(lint, i, "repeat"))
         push(lint, 'B', "repeat");
-    else if (is(lint, i, "elseif") || is(lint, i, "else"))
-        next_branch(lint, is(lint, i, "else"));
-    else if (is(lint, i, "end"))
+    else if (ebb__lint_is(lint, i, "elseif") || ebb__lint_is(lint, i, "else"))
+        next_branch(lint, ebb__lint_is(lint, i, "else"));
+    else if (ebb__lint_is(lint, i, "end"))
         close_block(lint);
-    else if (is(lint, i, "until"))
+    else if (ebb__lint_is(lint, i, "until"))
         pop_block(lint); /* its locals are seen by the condition */
-    else if (is(lint, i, "return") && lint->nest_count <= EBB__LINT_NEST_MAX)
+    else if (ebb__lint_is(lint, i, "return") && lint->nest_count <= EBB__LINT_NEST_MAX)
         top(lint)->has_returned = true;
     return i;
 }
@@ -217,16 +209,17 @@ static bool begins_statement(struct ebb__lint *lint, size_t i)
     if (lint->nest_count > EBB__LINT_NEST_MAX || block->kind != 'B')
         return false;
     for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
-        if (is(lint, i, WORDS[k]))
+        if (ebb__lint_is(lint, i, WORDS[k]))
             return true;
-    if (at(lint, i)->kind != EBB__TOKEN_NAME)
+    if (ebb__lint_at(lint, i)->kind != EBB__TOKEN_NAME)
         return false;
-    return i == 0 || ends_operand(at(lint, i - 1));
+    return i == 0 || ends_operand(ebb__lint_at(lint, i - 1));
 }
 
 static bool is_result(const struct ebb__lint *lint, size_t i)
 {
-    return (is(lint, i, "run") || is(lint, i, "skip") || is(lint, i, "defer")) && is(lint, i + 1, "(");
+    return (ebb__lint_is(lint, i, "run") || ebb__lint_is(lint, i, "skip") || ebb__lint_is(lint, i, "defer")) &&
+           ebb__lint_is(lint, i + 1, "(");
 }
 
 static void on_statement(struct ebb__lint *lint, size_t i)
@@ -234,40 +227,48 @@ static void on_statement(struct ebb__lint *lint, size_t i)
     struct ebb__nest *block = top(lint);
 
     if (block->has_returned) {
-        ebb__lint_warn(lint, at(lint, i), "lint.unreachable_check", NULL, "never reached: every way here has returned");
+        ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.unreachable_check", NULL,
+                       "never reached: every way here has returned");
         block->has_returned = false;
     }
     if (is_result(lint, i))
-        ebb__lint_warn(lint, at(lint, i), "lint.unreachable_check", "write `return` before it",
-                       "%.*s: its result is dropped, decide goes on", (int)at(lint, i)->text.n, at(lint, i)->text.p);
+        ebb__lint_warn(lint, ebb__lint_at(lint, i), "lint.unreachable_check", "write `return` before it",
+                       "%.*s: its result is dropped, decide goes on", (int)ebb__lint_at(lint, i)->text.n,
+                       ebb__lint_at(lint, i)->text.p);
 }
 
 static void on_bracket(struct ebb__lint *lint, size_t i)
 {
-    if (is(lint, i, "(") || is(lint, i, "[") || is(lint, i, "{"))
-        push(lint, at(lint, i)->text.p[0], "");
-    else if (is(lint, i, ")") || is(lint, i, "]") || is(lint, i, "}"))
+    if (ebb__lint_is(lint, i, "(") || ebb__lint_is(lint, i, "[") || ebb__lint_is(lint, i, "{")) {
+        push(lint, ebb__lint_at(lint, i)->text.p[0], "");
+        if (ebb__lint_is(lint, i, "{") && lint->nest_count <= EBB__LINT_NEST_MAX)
+            top(lint)->keys = ebb__lint_call_of(lint, i);
+    } else if (ebb__lint_is(lint, i, ")") || ebb__lint_is(lint, i, "]") || ebb__lint_is(lint, i, "}"))
         pop_bracket(lint);
-    else if (is(lint, i, "::") && lint->nest_count <= EBB__LINT_NEST_MAX)
+    else if (ebb__lint_is(lint, i, "::") && lint->nest_count <= EBB__LINT_NEST_MAX)
         top(lint)->has_returned = false;
     else
         ebb__lint_sign(lint, i);
 }
 
-/* A field, a key of a table, a label. */
+static bool is_key(struct ebb__lint *lint, size_t i)
+{
+    return lint->nest_count <= EBB__LINT_NEST_MAX && top(lint)->kind == '{' && ebb__lint_is(lint, i + 1, "=") && i &&
+           (ebb__lint_is(lint, i - 1, "{") || ebb__lint_is(lint, i - 1, ",") || ebb__lint_is(lint, i - 1, ";"));
+}
+
+/* No field and no label. */
 static bool is_plain_name(struct ebb__lint *lint, size_t i)
 {
-    if (i && (is(lint, i - 1, ".") || is(lint, i - 1, "goto") || is(lint, i - 1, "::")))
-        return false;
-    return !(lint->nest_count <= EBB__LINT_NEST_MAX && top(lint)->kind == '{' && is(lint, i + 1, "=") && i &&
-             (is(lint, i - 1, "{") || is(lint, i - 1, ",") || is(lint, i - 1, ";")));
+    return !i ||
+           !(ebb__lint_is(lint, i - 1, ".") || ebb__lint_is(lint, i - 1, "goto") || ebb__lint_is(lint, i - 1, "::"));
 }
 
 void ebb__lint_walk(struct ebb__lint *lint)
 {
     push(lint, 'B', "function");
     for (size_t i = 0; i < lint->tokens.count; i++) {
-        const struct ebb__token *t = at(lint, i);
+        const struct ebb__token *t = ebb__lint_at(lint, i);
 
         if (begins_statement(lint, i))
             on_statement(lint, i);
@@ -275,6 +276,8 @@ void ebb__lint_walk(struct ebb__lint *lint)
             i = on_word(lint, i);
         else if (t->kind == EBB__TOKEN_SIGN)
             on_bracket(lint, i);
+        else if (t->kind == EBB__TOKEN_NAME && is_key(lint, i))
+            ebb__lint_key(lint, i, top(lint)->keys);
         else if (t->kind == EBB__TOKEN_NAME && is_plain_name(lint, i))
             ebb__lint_name(lint, i);
     }

@@ -187,6 +187,27 @@ static void test_flow(void **state)
     clean(BODY(" if t.name then note(check(\"a\", 1, \"<\", 2)) else note(check(\"a\", 2, \"<\", 3)) end"));
 }
 
+static void test_calls(void **state)
+{
+    (void)state;
+    has(BODY(" note(check(\"a\", t.name, \"=\", 1))"), "lint.check_operator", 3, 26, "\"=\" is no operator");
+    has(BODY(" note(check(\"a\", math.max(1, 2), \"!=\", 1))"), "lint.check_operator", 3, 34, "\"!=\"");
+    has(BODY(" note(check_each(\"a\", \"k\", 1, \"eq\", 1))"), "lint.check_operator", 3, 31, "\"eq\"");
+    clean(BODY(" local op = \"<\" note(check(\"a\", 1, op, 1), check(\"b\", t.name, \"exists\"), check(\"c\", 1, \"i\" "
+               ".. \"n\", {}))"));
+    has(BODY(" note(action.remove_orphan_files { older_then = 1 })"), "lint.unknown_argument", 3, 36, "older_then");
+    has(BODY(" note(action.expire_snapshots({ older_than = 1, keep = 1 }))"), "lint.unknown_argument", 3, 49, "keep");
+    clean(BODY(
+        " note(action.remove_orphan_files { older_than = 1, equal_schemes = { s3a = \"s3\" }, [\"keep\"] = {} })"));
+    clean(BODY(" local action = { x = function(a) return a end } note(action.x { any = 1 })"));
+    has(BODY(" note(param \"a\")"), "lint.wrong_phase", 3, 7, "param: only for the data part");
+    has(BODY(" note(time.calendar \"Sun 02:00\")"), "lint.wrong_phase", 3, 7, "time.calendar");
+    clean(BODY(" note(time.start_of(\"day\", ctx.now), time.civil(ctx.now).hour)"));
+    has(BODY(" t.stats.bytes = 0"), "lint.read_only", 3, 2, "read only");
+    has(BODY(" ctx.now = 0"), "lint.read_only", 3, 2, "read only");
+    clean(BODY(" local t = {} t.x = 1 note({ t.x == 1, y = t.x })"));
+}
+
 static void test_numbers(void **state)
 {
     (void)state;
@@ -264,10 +285,10 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),    cmocka_unit_test(test_syntax),  cmocka_unit_test(test_caret),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_fields),  cmocka_unit_test(test_schema_codes),
-        cmocka_unit_test(test_flow),     cmocka_unit_test(test_numbers), cmocka_unit_test(test_params),
-        cmocka_unit_test(test_schedule), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_files),  cmocka_unit_test(test_syntax),   cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_names),  cmocka_unit_test(test_fields),   cmocka_unit_test(test_schema_codes),
+        cmocka_unit_test(test_flow),   cmocka_unit_test(test_calls),    cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_params), cmocka_unit_test(test_schedule), cmocka_unit_test(test_large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
