@@ -41,7 +41,7 @@ struct entry {
 
 struct manifests {
     struct table_fixture *t;
-    const char *uuid;
+    const char *uuid, *codec;
     struct ebb_buf rows; /* of the list */
     int64_t row_count;
     int count;
@@ -52,6 +52,7 @@ static inline void manifests_init(struct manifests *f, struct table_fixture *t)
     memset(f, 0, sizeof *f);
     f->t = t;
     f->uuid = UUID_A;
+    f->codec = "deflate";
     ebb_buf_init(&f->rows, 1 << 20);
 }
 
@@ -105,9 +106,9 @@ static inline void add_manifest(struct manifests *f, int64_t snapshot, const str
     ebb_buf_init(&file, 64 << 20);
     for (size_t i = 0; i < count; i++)
         put_entry(f, &rows, &entries[i]);
-    put_header(&file, MANIFEST_SCHEMA("string"), "deflate", NULL);
+    put_header(&file, MANIFEST_SCHEMA("string"), f->codec, NULL);
     if (count)
-        put_block(&file, "deflate", (int64_t)count, &rows);
+        put_block(&file, f->codec, (int64_t)count, &rows);
     snprintf(path, sizeof path, "%s/metadata/m%d.avro", f->t->location, ++f->count);
     put_bytes_at(path, &file);
     snprintf(path, sizeof path, "%s/metadata/m%d.avro", f->t->uri, f->count);

@@ -243,6 +243,44 @@ static void test_too_many_partitions_stay_unknown(void **state)
     end(f);
 }
 
+/* Whatever a byte of a manifest becomes: an answer or an error, and an answer that is right where it is about what was
+ * not touched. */
+static void test_every_byte_of_a_manifest(void **state)
+{
+    static const struct entry ENTRIES[] = {{1, 0, 0, "eu", 3, 5, 0, "data/a.parquet"},
+                                           {1, 3, 1, "us", 4, 6, 2, "data/b.parquet"}};
+    struct fixture *f = start();
+    char path[512], bytes[8192];
+    FILE *file;
+    size_t n;
+
+    (void)state;
+    f->m.codec = "null";
+    add_manifest(&f->m, 3, ENTRIES, 2);
+    commit_list(&f->m, "string", "", "");
+    path_of(f->m.t, "metadata/m1.avro", path);
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    n = fread(bytes, 1, sizeof bytes, file);
+    assert_in_range(n, 500, sizeof bytes - 1);
+    for (size_t i = 0; i < n; i++) {
+        for (int bit = i > n - 200 ? 0 : 7; bit < 8; bit++) {
+            assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
+            fputc(bytes[i] ^ (1 << bit), file);
+            fflush(file);
+            if (read_files(f) == 0) {
+                assert_in_range(f->files->data_files + f->files->delete_files, 0, 2);
+                assert_in_range(f->files->partition_count, 0, 2);
+            }
+        }
+        assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
+        fputc(bytes[i], file);
+    }
+    fclose(file);
+    assert_ok(f, read_files(f));
+    end(f);
+}
+
 /* ---- writers ---- */
 
 static void put_file_at(struct fixture *f, const char *name, int64_t at_ms)
@@ -341,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_negative_and_huge_numbers_are_errors),
         cmocka_unit_test(test_a_damaged_table_gives_no_numbers),
         cmocka_unit_test(test_too_many_partitions_stay_unknown),
+        cmocka_unit_test(test_every_byte_of_a_manifest),
         cmocka_unit_test(test_a_write_lasts_from_its_oldest_file),
         cmocka_unit_test(test_a_snapshot_without_files_took_no_time),
         cmocka_unit_test(test_a_write_with_a_file_that_is_gone_is_not_known),
