@@ -69,7 +69,8 @@ describe("ebb.schedule.next", function()
     assert.same({ fires = instant "2026-03-29T01:00:00Z", why = "gap" }, gap)
     local twice = ebb.schedule.next('time.calendar { "Sun 02:00", tz = "Europe/Berlin" }', instant "2026-10-24T00:00:00Z", 1)[1]
     assert.equal("overlap", twice.why)
-    local held = ebb.schedule.next('time.calendar { "02:00" }', 0, 2, 'min_interval = "24h", quiet = { { from = "01:00", to = "03:00" } }')
+    local guard = 'min_interval = "24h", quiet = { { from = "01:00", to = "03:00" } }'
+    local held = ebb.schedule.next('time.calendar { "02:00" }', 0, 2, guard)
     assert.same({ nominal = 7200000, fires = 10800000, why = "quiet" }, held[1])
     assert.same({ nominal = 7200000 + 86400000, fires = 10800000 + 86400000, why = "quiet, min_interval" }, held[2])
   end)
