@@ -235,20 +235,26 @@ static int change_param(struct ebb_repl *repl, const struct ebb_policy *policy, 
     const struct ebb__repl_table *table;
     const struct ebb_schedule *schedule;
     struct ebb_schedule_input in;
-    struct ebb_buf before;
+    const struct ebb_value *definition = ebb_value_get(ebb_value_get(ebb_policy_get_manifest(policy), "params"), name);
+    struct ebb_buf before, after;
     int rc = ebb__repl_table(repl, &table, err);
 
     ebb_buf_init(&before, 65536);
+    ebb_buf_init(&after, 65536);
     if (!rc)
         rc = ebb_session_schedule(repl->session, table->index, ebb_policy_get_name(policy), &in, &schedule, err);
     if (!rc) {
-        ebb_console_write(&before, name, param_of(in.settings, name));
+        ebb__repl_say_param(&before, definition, param_of(in.settings, name));
         rc = ebb_session_param(repl->session, ebb_policy_get_name(policy), name, box, "value", err);
     }
     if (!rc)
         rc = ebb_session_schedule(repl->session, table->index, ebb_policy_get_name(policy), &in, &schedule, err);
-    if (!rc)
-        say_change(repl, name, ebb_buf_cstr(&before), param_of(in.settings, name));
+    if (!rc) {
+        ebb__repl_say_param(&after, definition, param_of(in.settings, name));
+        ebb_print_text(ebb__repl_out(repl), name);
+        ebb_buf_printf(ebb__repl_out(repl), " %s -> %s (overlay)\n", ebb_buf_cstr(&before), ebb_buf_cstr(&after));
+    }
+    ebb_buf_fini(&after);
     ebb_buf_fini(&before);
     return rc;
 }

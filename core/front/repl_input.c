@@ -33,15 +33,28 @@ struct ebb__repl_input {
     struct ebb_buf line;
     char piece[PIECE];
     size_t at, end;
-    bool is_over;
+    bool is_over, is_dumb; /* dumb: a terminal that can't be written to at will */
 };
 
 /* ---- from anything but a terminal ---- */
+
+/* Wait until there is something to read; false when the program is told to stop. */
+static bool wait_for_input(struct ebb__repl_input *in)
+{
+    struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
+
+    while (poll(&fd, 1, POLL_MS) <= 0)
+        if (atomic_load(in->repl->cli->cancelled))
+            return false;
+    return !atomic_load(in->repl->cli->cancelled);
+}
 
 static bool fill(struct ebb__repl_input *in)
 {
     ssize_t n;
 
+    if (!wait_for_input(in))
+        return false;
     do
         n = read(STDIN_FILENO, in->piece, sizeof in->piece);
     while (n < 0 && errno == EINTR);
@@ -50,12 +63,27 @@ static bool fill(struct ebb__repl_input *in)
     return n > 0;
 }
 
+/* At a terminal an interruption drops the line, elsewhere it ends the session. */
+static int end_plain(struct ebb__repl_input *in, struct ebb_err *err)
+{
+    if (!atomic_load(in->repl->cli->cancelled))
+        return ebb_err_set(err, EBB_ENOENT, "input: is at its end");
+    if (in->is_dumb && atomic_exchange(in->repl->cli->cancelled, false))
+        return ebb_err_set(err, EBB_ECANCELLED, "interrupted");
+    in->repl->cli->exit_status = ebb_error_exit(EBB_ECANCELLED);
+    return ebb_err_set(err, EBB_ENOENT, "interrupted");
+}
+
 static int read_plain(struct ebb__repl_input *in, struct ebb_str *out, struct ebb_err *err)
 {
     bool any = false, ends = false;
 
     ebb_buf_reset(&in->line);
-    while (!ends && !atomic_load(in->repl->cli->cancelled)) {
+    if (in->is_dumb) {
+        fputs(in->goes_on ? EBB__REPL_NEXT : EBB__REPL_FIRST, stdout);
+        fflush(stdout);
+    }
+    while (!ends) {
         const char *stop;
         size_t n;
 
@@ -68,8 +96,8 @@ static int read_plain(struct ebb__repl_input *in, struct ebb_str *out, struct eb
         in->at += n + (stop != NULL);
         ends = stop != NULL;
     }
-    if (!any)
-        return ebb_err_set(err, EBB_ENOENT, "input: is at its end");
+    if (!any || atomic_load(in->repl->cli->cancelled))
+        return end_plain(in, err);
     *out = (struct ebb_str){ebb_buf_cstr(&in->line), in->line.len};
     return ebb_buf_check(&in->line, "input", err);
 }
@@ -177,6 +205,8 @@ static int read_edited(struct ebb__repl_input *in, struct ebb_str *out, struct e
         return ebb_err_set(err, EBB_ECANCELLED, "interrupted");
     }
     if (!line || n <= 0 || in->is_over) {
+        if (atomic_load(in->repl->cli->cancelled))
+            in->repl->cli->exit_status = ebb_error_exit(EBB_ECANCELLED);
         fputs("\n", stdout);
         fflush(stdout);
         return ebb_err_set(err, EBB_ENOENT, "input: is at its end");
@@ -360,7 +390,8 @@ int ebb__repl_input_open(struct ebb_repl *repl, struct ebb__repl_input **out, st
     in->repl = repl;
     ebb_buf_init(&in->line, EBB__REPL_LINE_MAX);
     ebb_buf_init(&in->file, 4096);
-    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb")) {
+    in->is_dumb = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    if (in->is_dumb && term && strcmp(term, "dumb")) {
         in->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
         before = in->locale ? uselocale(in->locale) : (locale_t)0;
         rc = in->locale ? open_edit(in, err) : ebb_err_nomem(err);

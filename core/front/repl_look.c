@@ -138,6 +138,18 @@ static int run_show(struct ebb_repl *repl, const struct ebb__repl_words *words, 
     return 0;
 }
 
+void ebb__repl_say_param(struct ebb_buf *out, const struct ebb_value *definition, const struct ebb_value *value)
+{
+    const char *type = ebb_value_text_of(definition, "type");
+
+    if (type && !strcmp(type, "duration"))
+        ebb_duration_format(out, ebb_value_get_int(value, 0));
+    else if (type && !strcmp(type, "bytes"))
+        ebb_text_size(out, (uint64_t)ebb_value_get_int(value, 0));
+    else
+        ebb_console_write(out, NULL, value);
+}
+
 static void say_params(struct ebb_repl *repl, const struct ebb_policy *policy, const struct ebb_value *params)
 {
     const struct ebb_value *defs = ebb_value_get(ebb_policy_get_manifest(policy), "params");
@@ -154,12 +166,7 @@ static void say_params(struct ebb_repl *repl, const struct ebb_policy *policy, c
         ebb_buf_putc(out, ' ');
         ebb_text_escape(out, key.p, key.n);
         ebb_print_pad(out, start, 16);
-        if (type && !strcmp(type, "duration"))
-            ebb_duration_format(out, ebb_value_get_int(v, 0));
-        else if (type && !strcmp(type, "bytes"))
-            ebb_text_size(out, (uint64_t)ebb_value_get_int(v, 0));
-        else
-            ebb_console_write(out, NULL, v);
+        ebb__repl_say_param(out, def, v);
         ebb_print_pad(out, start, 32);
         ebb_print_text(out, type);
         if (ebb_value_text_of(def, "doc")) {

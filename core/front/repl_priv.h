@@ -51,7 +51,8 @@ struct ebb_repl {
     size_t table_count, current; /* EBB__REPL_NONE: no table is used */
     char policy[64];             /* the one spoken of last, or "" */
     struct ebb__repl_entry *entries;
-    size_t entry_count;
+    size_t entry_count, kept_bytes;
+    bool is_cut; /* the transcript lacks something */
     struct ebb__repl_told *told;
     size_t told_count;
     int64_t started_ms;      /* clock of the session when it began */
@@ -147,6 +148,8 @@ int ebb__repl_decide_input(struct ebb_repl *repl, const struct ebb_policy *polic
 /* Facts of the table in use, with the runs of a policy or NULL. */
 int ebb__repl_facts(struct ebb_repl *repl, const char *policy, const struct ebb_value **out, struct ebb_err *err);
 
+/* A parameter's value by its definition: durations and sizes as they are written (repl_look.c). */
+void ebb__repl_say_param(struct ebb_buf *out, const struct ebb_value *definition, const struct ebb_value *value);
 /* The line of the table in use (repl_look.c). */
 int ebb__repl_say_table(struct ebb_repl *repl, struct ebb_err *err);
 

@@ -3,7 +3,9 @@
  * :save :load :capture :more :explain :quit, and the transcript.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/time.h"
 #include "engine/mask.h"
@@ -51,7 +53,11 @@ int ebb__repl_remember(struct ebb_repl *repl, const char *input, size_t n, const
 {
     struct ebb__repl_entry *all;
 
-    if (repl->entry_count >= ENTRIES_MAX || !n || strlen(input) != n || is_about_session(input))
+    if (!n || strlen(input) != n || is_about_session(input))
+        return 0;
+    repl->kept_bytes += n + strnlen(output, EBB__REPL_ENTRY_MAX);
+    repl->is_cut = repl->is_cut || repl->entry_count >= ENTRIES_MAX || repl->kept_bytes > EBB__REPL_FILE_MAX / 2;
+    if (repl->is_cut)
         return 0;
     all = realloc(repl->entries, (repl->entry_count + 1) * sizeof *all);
     if (!all)
@@ -70,22 +76,43 @@ int ebb__repl_remember(struct ebb_repl *repl, const char *input, size_t n, const
 
 /* ---- save ---- */
 
-/* A slip of the keyboard must not cost a file: what is written over begins like what is written. */
-static int check_target(const char *file, const char *head, const char *what, struct ebb_err *err)
+static int refuse_target(const char *file, const char *what, struct ebb_err *err)
+{
+    ebb_err_set(err, EBB_EUSAGE, "%s: is there and is no %s; it is not written over", file, what);
+    ebb_err_hint(err, "take another name");
+    return -(int)EBB_EUSAGE;
+}
+
+/* A slip of the keyboard must not cost a file: what is written over is a saved session. */
+static int check_target(const char *file, struct ebb_err *err)
 {
     struct ebb_buf text;
     int rc;
 
     ebb_buf_init(&text, EBB__REPL_FILE_MAX);
     rc = ebb_file_read(file, &text, err);
-    if (!rc && text.len && strncmp(text.data, head, strlen(head))) {
-        rc = ebb_err_set(err, EBB_EUSAGE, "%s: is there and is no %s; it is not written over", file, what);
-        ebb_err_hint(err, "take another name");
-    } else if (rc == -(int)EBB_ENOENT) {
-        rc = 0;
-    }
+    if (!rc && text.len && strncmp(text.data, EBB__REPL_HEAD, strlen(EBB__REPL_HEAD)))
+        rc = refuse_target(file, "saved session", err);
     ebb_buf_fini(&text);
-    return rc;
+    return rc == -(int)EBB_ENOENT ? 0 : rc;
+}
+
+/* The same for a captured table; never one of a table's own files. */
+static int check_fixture(const char *file, struct ebb_err *err)
+{
+    struct ebb_value *facts = NULL;
+    int rc;
+
+    if (access(file, F_OK) && errno == ENOENT && ebb_facts_is_fixture(file))
+        return 0;
+    if (!ebb_facts_is_fixture(file)) {
+        ebb_err_set(err, EBB_EUSAGE, ":capture %s: the name of a fixture ends in .json, and not in .metadata.json",
+                    file);
+        return -(int)EBB_EUSAGE;
+    }
+    rc = ebb_facts_load(file, NULL, 0, &facts, err);
+    ebb_value_free(facts);
+    return rc ? refuse_target(file, "captured table", err) : 0;
 }
 
 size_t ebb__repl_write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next)
@@ -110,8 +137,10 @@ static int run_save(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 {
     struct ebb_buf text;
     size_t lines = 0;
-    int rc = check_target(words->items[1], EBB__REPL_HEAD, "saved session", err);
+    int rc = check_target(words->items[1], err);
 
+    if (!rc && repl->is_cut)
+        rc = ebb_err_set(err, EBB_ELIMIT, ":save: the session is longer than what is remembered of it");
     if (rc)
         return rc;
     ebb_buf_init(&text, EBB__REPL_FILE_MAX);
@@ -182,7 +211,7 @@ static int write_facts(const struct ebb_value *facts, const char *file, size_t *
     if (!rc)
         rc = ebb_buf_check(&json, file, err);
     if (!rc)
-        rc = check_target(file, "{", "captured table", err);
+        rc = check_fixture(file, err);
     if (!rc)
         rc = ebb_file_replace(file, json.data, json.len, err);
     *n = json.len;
