@@ -25,6 +25,13 @@ COMMANDS = """tables use policies show params stats parts history events decide 
 event commits set param reset reload test cover bench gas save load capture more explain quit help""".split()
 
 
+def sanitizer():
+    """The environment in which Lua can load a module that was built with the address sanitizer."""
+    needed = subprocess.run(["ldd", program.path()], capture_output=True, text=True).stdout
+    found = re.search(r"libasan\S* => (\S+)", needed)
+    return {"LD_PRELOAD": found.group(1), "ASAN_OPTIONS": "detect_leaks=0"} if found else {}
+
+
 class Base(unittest.TestCase):
     def setUp(self):
         self.top = tempfile.mkdtemp()
@@ -55,11 +62,11 @@ class Base(unittest.TestCase):
         with open(os.path.join(self.top, name), encoding="utf-8") as f:
             return f.read()
 
-    def pipe(self, lines, *args, status=0, facts=FACTS):
+    def pipe(self, lines, *args, status=0, facts=FACTS, env=None):
         """What a piped session says, without the banner."""
         text = lines if isinstance(lines, bytes) else "\n".join(lines if isinstance(lines, list) else [lines]).encode("utf-8") + b"\n"
         words = self.command("--bundle", self.bundle, *args, *([facts] if facts else []))
-        done = subprocess.run(words, input=text, capture_output=True, timeout=300, cwd=self.top, env={**os.environ, "TZ": "UTC"})
+        done = subprocess.run(words, input=text, capture_output=True, timeout=300, cwd=self.top, env={**os.environ, "TZ": "UTC", **(env or {})})
         self.assertEqual((status, b""), (done.returncode, done.stderr), done.stdout[-2000:])
         return done.stdout.decode("utf-8")
 
@@ -181,6 +188,7 @@ class Commands(Base):
         self.assertIn("error: :commits: from 1 to 100000 of them", said)
         self.assertIn("518185156608", said[-3:])
         self.assertEqual("error: :param nothing: no policy has this parameter", said[-1])
+        self.assertEqual(["retain 3d -> 4d (overlay)", "345600000"], self.said([":param retain 4d", "ctx.params.retain"]))
 
     def test_next(self):
         self.add("orphans_weekly.lua")
@@ -244,11 +252,42 @@ class Commands(Base):
         self.assertIn("(1 policy, 1 error)", lines[1])
 
     def test_capture(self):
-        said = self.said([":set stats.bytes 7", ":capture > out.json", ":use out.json", "t.stats.bytes", ":capture > policies/orphans_on_event.lua"])
+        self.write("other.json", '{"format-version": 2}')
+        said = self.said([":set stats.bytes 7", ":capture > out.json", ":use out.json", "t.stats.bytes", ":capture > out.json",
+                          ":capture > v1.metadata.json", ":capture > other.json"])
         self.assertRegex(said[1], r"^captured prod\.events\.clicks as it is in this session: \d+ bytes in out\.json$")
         self.assertEqual(7, json.loads(self.read("out.json"))["table"]["stats"]["bytes"])
         self.assertIn("7", said)
-        self.assertIn("is there and is no captured table; it is not written over", said[-2])
+        self.assertTrue(said[-4].startswith("captured prod.events.clicks"), said)
+        self.assertIn("v1.metadata.json: the name of a fixture ends in .json, and not in .metadata.json", said[-3])
+        self.assertIn("other.json: is there and is no captured table; it is not written over", said[-2])
+        self.assertEqual('{"format-version": 2}', self.read("other.json"))
+
+    @unittest.skipUnless(shutil.which("busted"), "busted is not installed")
+    @unittest.skipUnless(os.path.exists(os.path.join(os.path.dirname(program.path()), "lua", "ebb.so")), "the Lua module is not built beside the program")
+    def test_specs(self):
+        self.write("policies/always.lua", """return policy { api = 1, name = "always",
+decide = function(t, ctx)
+  local v = all { check("live", t.current_snapshot, "exists") }
+  if not v.ok then return skip(v) end
+  return run(v, action.remove_orphan_files { older_than = ctx.now - 5 * 86400000 })
+end }
+""")
+        self.write("policies/always_spec.lua", """local ebb = require "ebb.testing"
+describe("always", function()
+  it("runs", function()
+    local s = ebb.session { policy = "always", fixture = "%s" }
+    assert.equal("run", s:decide().verdict)
+  end)
+  it("is wrong here", function() assert.equal(1, 2) end)
+end)
+""" % FACTS)
+        os.remove(os.path.join(self.bundle, "orphans_on_event.lua"))
+        said = "\n".join(self.said([":test", ":test runs", ":cover", ":test nothing.like.this"], env=sanitizer()))
+        self.assertRegex(said, r"(?m)^always +1 passed, 1 failed")
+        self.assertRegex(said, r"(?m)^always +1 passed\b(?!, 1)")
+        self.assertRegex(said, r"(?m)^  live +true 1  false 0  unknown –$")
+        self.assertRegex(said, r"(?m)^always  4 of 5 lines$|^always  \d+ of \d+ lines$")
 
     def test_plan_of_a_fixture(self):
         said = self.said([":plan orphans-on-event", ":diff a b", ":explain p-nothing"])
@@ -386,6 +425,13 @@ class Hostile(Base):
                      b'"' + b"a" * 100000 + b'"', b"\x00" * 1000, b":event x " + b"k=1 " * 60):
             text = self.pipe(line + b"\n1 + 1\n")
             self.assertEqual("2", text.splitlines()[-1], line[:20])
+
+    def test_told_to_stop(self):
+        with subprocess.Popen(self.command(FACTS), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            running.stdout.readline()
+            running.terminate()
+            self.assertEqual(5, running.wait(30))
+            self.assertEqual(b"", running.stderr.read())
 
     def test_closed_output(self):
         with open("/dev/full", "w") as full:
@@ -567,6 +613,18 @@ class Terminal(Base):
         self.line(":why orphans-on-event")
         self.wait(r"^(SKIP|DEFER|RUN)")
         self.assertNotIn("\x1b[3", self.tmux("capture-pane", "-p", "-e"))
+
+    def test_dumb_terminal(self):
+        self.start(FACTS, env="TERM=dumb")
+        self.line("for i = 1, 1 do")
+        self.wait(r"^ \.\.>")
+        self.line("print(41 + i) end")
+        self.wait(r"^42$")
+        self.keys("half a line")
+        self.key("C-c")
+        self.wait(r"(?s)half a line\^C.*ebb>")
+        self.line("50 + 1")
+        self.wait(r"^51$")
 
     def test_bytes_that_are_no_text(self):
         self.start(FACTS)
