@@ -249,6 +249,21 @@ static int preview_bound(struct gathering *g, struct ebb_err *err)
 
 /* ---- policies ---- */
 
+/* The site's flags count without a table too. */
+static int preview_alone(struct gathering *g, struct ebb_err *err)
+{
+    struct ebb_value *facts = ebb_value_new_map(NULL);
+    int rc;
+
+    g->binding = NULL;
+    ebb_value_put_copy(facts, "flags", ebb_workspace_config(g->ws)->flags);
+    rc = ebb_value_check(facts, "flags", err);
+    if (!rc)
+        rc = preview(g, facts, err);
+    ebb_value_free(facts);
+    return rc;
+}
+
 static int preview_policy(struct gathering *g, bool is_file, struct ebb_err *err)
 {
     int rc;
@@ -257,10 +272,7 @@ static int preview_policy(struct gathering *g, bool is_file, struct ebb_err *err
     if (g->o->table)
         return preview_named(g, err);
     rc = is_file ? 0 : preview_bound(g, err);
-    if (rc || g->taken || !g->o->policy)
-        return rc;
-    g->binding = NULL;
-    return preview(g, NULL, err);
+    return rc || g->taken || !g->o->policy ? rc : preview_alone(g, err);
 }
 
 static bool is_bound(const struct ebb_config *c, const char *name)

@@ -180,6 +180,13 @@ class Tables(Base):
             self.assertEqual(self.fires(policy, "2026-06-01T00:00:00Z", 1, self.write("t.json", json.dumps(facts)))[0]["fires"], want)
 
 
+    def test_flags_of_the_site(self):
+        policy = self.policy('time.calendar { "Sat 02:00" }', 'quiet = { { days = "Sat,Sun", from = "00:00", to = "00:00", only_if = "freeze" } }')
+        for freeze, want in (("true", "2026-06-08T00:00:00Z"), ("false", "2026-06-06T02:00:00Z")):
+            self.write("ebb.lua", "return { flags = { freeze = %s } }" % freeze)
+            self.assertEqual(self.fires(policy, "2026-06-01T00:00:00Z", 1)[0]["fires"], want)
+
+
 class Bound(Base):
     """Bindings on real tables."""
 
