@@ -4,7 +4,7 @@
  */
 #include "service/facts_priv.h"
 
-#define CACHE_MAX_BYTES ((size_t)16 << 20)
+#define CACHE_MAX_BYTES ((size_t)2 << 20) /* of one table */
 
 static void state_of(const struct ebb_table *table, struct ebb_buf *out)
 {

@@ -10,7 +10,8 @@
 
 #define WINDOW_MS ((int64_t)30 * 24 * 3600 * 1000)
 #define SCOPE "facts.writes"
-#define KEPT_MAX_BYTES ((size_t)4 << 20)
+#define KEPT_MAX_BYTES ((size_t)2 << 20)
+#define TOO_MANY (-2) /* remembered of a snapshot that added more files than are looked at */
 
 struct measuring {
     const struct ebb_site *site;
@@ -60,6 +61,7 @@ static void key_of(const struct ebb_snapshot *s, char key[48])
 static int measure_one(struct measuring *m, const struct ebb_snapshot *s, struct ebb_err *err)
 {
     const struct ebb_value *kept;
+    bool is_first = !m->writes;
     char key[48];
     int64_t ms = 0;
     int rc = 0;
@@ -74,13 +76,17 @@ static int measure_one(struct measuring *m, const struct ebb_snapshot *s, struct
             rc = ebb_writes_new(m->site, m->table, &m->writes, err);
         if (!rc)
             rc = ebb_writes_measure(m->writes, s, &ms, err);
+        if (rc == -(int)EBB_ELIMIT && is_first) /* by itself it is too much, and will be */
+            ms = TOO_MANY;
     }
-    if (rc)
-        return rc;
-    ebb_value_put_int(m->next, key, ms);
-    if (ms > m->longest_ms)
+    if (!rc || ms == TOO_MANY)
+        ebb_value_put_int(m->next, key, ms);
+    if (!rc && ms == TOO_MANY)
+        rc = ebb_err_set(err, EBB_ELIMIT, "%s: a snapshot added more than %" PRId64 " files", m->table->label,
+                         EBB_WRITES_FILES_MAX);
+    if (!rc && ms > m->longest_ms)
         m->longest_ms = ms;
-    return 0;
+    return rc;
 }
 
 static int measure_all(struct measuring *m, int64_t now_ms, struct ebb_err *err)

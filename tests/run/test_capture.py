@@ -113,6 +113,11 @@ class Capture(unittest.TestCase):
                 records.append({key: record[key] for key in ("checks", "guards", "verdict", "reads", "gas", "table", "uuid")})
             self.assertEqual(records[0], records[1])
 
+    def test_a_decision_that_needs_manifests_is_one_decision(self):
+        done = self.ebb("decide", self.policy("parts", READS_PARTITIONS), self.table, "--json", *AT)
+        self.assertEqual([c["a"] for c in json.loads(done.out)["checks"]], [3])
+        self.assertEqual(len(self.ebb("decisions", "--json").out.splitlines()), 1)
+
     def test_a_captured_table_has_the_same_stats(self):
         fixture = self.write("fixture.json", self.capture().out)
         stats = [json.loads(self.ebb("stats", table, "--json", *AT).out) for table in (self.table, fixture)]

@@ -184,6 +184,38 @@ static void test_runs_and_the_last_plan(void **state)
     close_world(&w);
 }
 
+static void test_runs_under_a_former_name(void **state)
+{
+    struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "", "done", 0, 0, "", "{}"};
+    static const struct {
+        const char *id, *policy;
+        int64_t at_ms;
+    } RUNS[] = {{"r-1", "old", 1}, {"r-2", "old", 2}, {"r-3", "new", 3}, {"r-4", "old", 4}, {"r-5", "new", 5}};
+    struct ebb_facts_options o = {.policy = "new", .was = "old", .overlaps = -1};
+    static const char *const WANTED[] = {"r-1", "r-2", "r-3", "r-5"}; /* r-4 is of another policy of that name */
+    struct ebb_value *facts = NULL;
+    struct ebb_table *t = NULL;
+    struct world w;
+
+    (void)state;
+    start(&w);
+    assert_ok(&w, try_open(&w, 0));
+    for (size_t i = 0; i < sizeof RUNS / sizeof RUNS[0]; i++) {
+        r.id = RUNS[i].id;
+        r.policy = RUNS[i].policy;
+        r.at_ms = RUNS[i].at_ms;
+        assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_RUN, &r, &w.err));
+    }
+    assert_ok(&w, ebb_table_open(ebb_workspace_site(w.ws), "lake.db.a", &t, &w.err));
+    assert_ok(&w, ebb_facts_new(ebb_workspace_site(w.ws), t, &o, 10, &facts, &w.err));
+    assert_int_equal(ebb_value_get_count(ebb_value_get(facts, "runs")), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(ebb_value_text_of(ebb_value_get_at(ebb_value_get(facts, "runs"), i), "id"), WANTED[i]);
+    ebb_value_free(facts);
+    ebb_table_free(t);
+    close_world(&w);
+}
+
 static void test_events_by_hand(void **state)
 {
     static const char *const BAD[] = {"", " ", "a=b", "type key", "type =x", "type a=b c"};
@@ -385,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_counters_of_a_hostile_summary),
         cmocka_unit_test(test_runs_and_the_last_plan),
+        cmocka_unit_test(test_runs_under_a_former_name),
         cmocka_unit_test(test_events_by_hand),
         cmocka_unit_test(test_a_long_history),
         cmocka_unit_test(test_captured),

@@ -7,6 +7,7 @@
 #include "../table/files_help.h"
 
 #include "service/facts.h"
+#include "table/files.h"
 
 #define DAY ((int64_t)86400000)
 #define UUID "00000001-2222-4333-8444-555555555555"
@@ -151,6 +152,35 @@ static void test_an_unmeasured_write_leaves_it_unknown(void **state)
     end(&f);
 }
 
+static void test_a_snapshot_of_too_many_files_is_looked_at_once(void **state)
+{
+    size_t n = (size_t)EBB_WRITES_FILES_MAX + 1;
+    struct entry *entries = calloc(n, sizeof *entries);
+    struct ebb_buf kept;
+    struct fixture f;
+    bool has = false;
+
+    (void)state;
+    assert_non_null(entries);
+    start(&f);
+    f.m.rows.max = 64 << 20;
+    put_file_at(&f, "data/a.parquet", 1000);
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (struct entry){1, 3, 0, "eu", 1, 1, 0, "data/a.parquet"};
+    add_manifest(&f.m, 3, entries, n);
+    commit_list(&f.m, "string", "", "");
+    assert_null(ebb_value_get(stats_at(&f, 5000), "longest_write"));
+    ebb_buf_init(&kept, 65536);
+    assert_ok(&f.w,
+              ebb_store_get_value(ebb_workspace_site(f.w.ws)->store, "facts.writes", UUID, &kept, &has, &f.w.err));
+    assert_true(has);
+    assert_string_equal(ebb_buf_cstr(&kept), "{\"3 3000\":-2}");
+    assert_null(ebb_value_get(stats_at(&f, 5000), "longest_write"));
+    ebb_buf_fini(&kept);
+    free(entries);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_what_is_kept_is_of_the_same_state),
         cmocka_unit_test(test_the_longest_write_of_the_last_days),
         cmocka_unit_test(test_an_unmeasured_write_leaves_it_unknown),
+        cmocka_unit_test(test_a_snapshot_of_too_many_files_is_looked_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
