@@ -37,18 +37,24 @@ static bool is_where(const struct ebb_value *where, const struct ebb_value *prop
     return ebb_value_bool_of(where, "exists", value != NULL) == (value != NULL);
 }
 
+/* Names of a usual length need no memory, so that running out of it never looks like a table that is not meant. */
+#define USUAL_BYTES 1024
+
 bool ebb_policy_may_target(const struct ebb_policy *policy, const char *catalog, const char *namespace_,
                            const char *name)
 {
     const struct ebb_value *target = ebb_value_get(policy->manifest, "target");
-    struct ebb_buf label;
-    bool is_good;
+    char text[USUAL_BYTES];
+    bool is_usual = strlen(catalog) + strlen(namespace_) + strlen(name) + 2 < sizeof text, is_good;
+    struct ebb_buf label = {.data = text, .cap = sizeof text, .max = sizeof text - 1};
 
-    ebb_buf_init(&label, 64 * 1024);
+    if (!is_usual)
+        ebb_buf_init(&label, 64 * 1024);
     ebb_buf_printf(&label, "%s.%s%s%s", catalog, namespace_, namespace_[0] ? "." : "", name);
     is_good = !label.bad && is_among(ebb_value_get(target, "tables"), ebb_buf_cstr(&label)) &&
               !is_among(ebb_value_get(target, "exclude"), ebb_buf_cstr(&label));
-    ebb_buf_fini(&label);
+    if (!is_usual)
+        ebb_buf_fini(&label);
     return is_good;
 }
 
