@@ -2,6 +2,7 @@
  *
  * busted in a process of its own. No shell is asked.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,6 +20,7 @@
 #include "service/pass.h"
 
 #define REPORT_MAX_BYTES ((size_t)64 << 20)
+#define DEPTH_MAX 16
 #define POLL_NS 10000000L
 #define PATIENCE_POLLS 200 /* between asking it to end and ending it */
 
@@ -35,6 +37,26 @@ static bool is_spec(const char *path)
     size_t n = strlen(path);
 
     return n > 9 && !strcmp(path + n - 9, "_spec.lua");
+}
+
+/* Whether a spec lies in a folder or below; links to folders are not followed. */
+static bool has_spec(const char *dir, int depth)
+{
+    DIR *d = opendir(dir);
+    bool found = false;
+    struct dirent *e;
+    struct stat st;
+    char path[PATH_MAX];
+
+    while (d && !found && (e = readdir(d)) != NULL) {
+        if (e->d_name[0] == '.' || snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= (int)sizeof path ||
+            lstat(path, &st))
+            continue;
+        found = S_ISDIR(st.st_mode) ? depth < DEPTH_MAX && has_spec(path, depth + 1) : is_spec(e->d_name);
+    }
+    if (d)
+        closedir(d);
+    return found;
 }
 
 /* Whether another path that was given holds this one too: each spec runs once. */
@@ -68,6 +90,8 @@ static int add_path(const char *path, struct ebb_strs *args, struct ebb_err *err
         return ebb_err_set(err, EBB_EUSAGE, "%s: busted takes no path with a comma", path);
     if (stat(path, &st))
         return ebb_err_set(err, EBB_EUSAGE, "%s: no such file or folder", path);
+    if (S_ISDIR(st.st_mode) && !has_spec(path, 0))
+        return ebb_err_set(err, EBB_EUSAGE, "%s: there is no spec (*_spec.lua) in it", path);
     if (S_ISDIR(st.st_mode) || is_spec(path))
         snprintf(spec, sizeof spec, "%s%s", is_option ? "./" : "", path);
     else if (n > 4 && !strcmp(path + n - 4, ".lua"))

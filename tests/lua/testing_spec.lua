@@ -220,6 +220,18 @@ describe("ebb.session", function()
     assert.equal("config.invalid", err.code)
   end)
 
+  it("copies plain data without loss", function()
+    local json = require "dkjson"
+    local value = { n = math.maxinteger, m = math.mininteger, f = 0.1, s = "a\0\"\xc3\xa9", t = true, list = { 1, { x = { 2 } }, "3" } }
+    assert.same(value, json.decode(world.json(value)))
+    assert.equal("{}", world.json {})
+    local deep = {}
+    for _ = 1, 29 do deep = { deep } end
+    assert.equal(29, select(2, world.json(deep):gsub("%[", "")))
+    for _ = 1, 3 do deep = { deep } end
+    assert.error(function() world.json(deep) end)
+  end)
+
   it("is closed by its end", function()
     local kept
     do

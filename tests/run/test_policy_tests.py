@@ -211,7 +211,14 @@ class Refused(Case):
 
     def test_a_folder_without_specs(self):
         done = self.run_ebb(self.dir)
-        self.assertNotEqual(done.status, 0)
+        self.assertEqual(done.status, 64)
+        self.assertIn("there is no spec", done.err)
+        os.makedirs(self.path("a", "b"))
+        self.copy()
+        os.rename(self.spec(""), self.path("a", "b", "x_spec.lua"))
+        for name in ("orphans_on_event.lua", "clicks.json"):
+            os.rename(self.path(name), self.path("a", name))
+        self.assertEqual(self.run_ebb(self.dir).status, 0)
 
     def test_busted_is_missing(self):
         self.copy()
@@ -237,6 +244,13 @@ class Refused(Case):
                 done = self.run_ebb(self.dir, PATH=self.fake(text))
                 self.assertIn(done.status, (2, 3), done.err)
                 self.assertIn(said, done.err)
+
+    def test_a_spec_that_leaves_early_is_no_success(self):
+        self.copy()
+        self.spec("os.exit(0)")
+        done = self.run_ebb(self.dir)
+        self.assertEqual(done.status, 3, done.out)
+        self.assertIn("before it could tell anything", done.err)
 
     def test_nothing_is_left_behind(self):
         self.copy()
