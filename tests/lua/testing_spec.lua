@@ -222,7 +222,8 @@ describe("ebb.session", function()
 
   it("copies plain data without loss", function()
     local json = require "dkjson"
-    local value = { n = math.maxinteger, m = math.mininteger, f = 0.1, s = "a\0\"\xc3\xa9", t = true, list = { 1, { x = { 2 } }, "3" } }
+    local value = { n = math.maxinteger, m = math.mininteger, f = 0.1, s = "a\0\"\xc3\xa9", t = true,
+                    list = { 1, { x = { 2 } }, "3" } }
     assert.same(value, json.decode(world.json(value)))
     assert.equal("{}", world.json {})
     local deep = {}
