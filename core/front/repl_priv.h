@@ -186,8 +186,6 @@ void ebb__repl_size(const struct ebb_repl *repl, int *rows, int *columns);
 #define EBB__REPL_FILE_MAX ((size_t)64 << 20)
 /* A copy without the escape sequences of colours; NULL when memory ran out. */
 char *ebb__repl_plain_copy(const char *text);
-/* Append lines behind prompts (first NULL: none, escaped as output); gives their number. */
-size_t ebb__repl_write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next);
 int ebb__repl_remember(struct ebb_repl *repl, const char *input, size_t n, const char *output, struct ebb_err *err);
 /* Replay a saved session (repl_replay.c); with check, outputs that differ are said and *differs is set. */
 int ebb__repl_replay(struct ebb_repl *repl, const char *file, bool check, bool *differs, struct ebb_err *err);

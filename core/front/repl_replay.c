@@ -77,15 +77,31 @@ static bool is_same(const char *a, const char *b)
     return !*a && !*b;
 }
 
-static void say_marked(struct ebb_buf *out, char mark, const char *text)
+/* Part of a file for the terminal: control characters are escaped, backslashes stay as they are. */
+static void say_part(struct ebb_buf *out, const char *text, size_t n)
+{
+    while (n) {
+        const char *slash = memchr(text, '\\', n);
+        size_t part = slash ? (size_t)(slash - text) : n;
+
+        ebb_text_escape(out, text, part);
+        ebb_buf_puts(out, slash ? "\\" : "");
+        text += part + (slash != NULL);
+        n -= part + (slash != NULL);
+    }
+}
+
+/* Its lines behind a mark: first, then next. */
+static void say_marked(struct ebb_buf *out, const char *first, const char *next, const char *text)
 {
     while (*text) {
         size_t n = strcspn(text, "\n");
 
-        ebb_buf_putc(out, mark);
-        ebb_buf_append(out, text, n);
+        ebb_buf_puts(out, first);
+        say_part(out, text, n);
         ebb_buf_putc(out, '\n');
         text += n + (text[n] == '\n');
+        first = next;
     }
 }
 
@@ -99,10 +115,11 @@ static int judge(struct replay *r, const char *output)
     if (!is_same(ebb_buf_cstr(&r->wanted), plain)) {
         *r->differs = true;
         ebb_print_text(&r->shown, r->file);
-        ebb_buf_printf(&r->shown, ":%zu: %.*s\n", r->input_line, (int)strcspn(ebb_buf_cstr(&r->input), "\n"),
-                       ebb_buf_cstr(&r->input));
-        say_marked(&r->shown, '-', ebb_buf_cstr(&r->wanted));
-        say_marked(&r->shown, '+', plain);
+        ebb_buf_printf(&r->shown, ":%zu: ", r->input_line);
+        say_part(&r->shown, ebb_buf_cstr(&r->input), strcspn(ebb_buf_cstr(&r->input), "\n"));
+        ebb_buf_putc(&r->shown, '\n');
+        say_marked(&r->shown, "-", "-", ebb_buf_cstr(&r->wanted));
+        say_marked(&r->shown, "+", "+", plain);
     }
     free(plain);
     ebb_buf_reset(out);
@@ -127,7 +144,7 @@ static int play(struct replay *r, struct ebb_err *err)
         rc = judge(r, ebb_buf_cstr(out));
         rc = rc ? ebb_err_nomem(err) : 0;
     } else if (!rc) {
-        ebb__repl_write_lines(&r->shown, ebb_buf_cstr(&r->input), EBB__REPL_FIRST, EBB__REPL_NEXT);
+        say_marked(&r->shown, EBB__REPL_FIRST, EBB__REPL_NEXT, ebb_buf_cstr(&r->input));
         ebb_buf_add_str(&r->shown, ebb_buf_str(out));
         ebb_buf_reset(out);
     }

@@ -115,7 +115,8 @@ static int check_fixture(const char *file, struct ebb_err *err)
     return rc ? refuse_target(file, "captured table", err) : 0;
 }
 
-size_t ebb__repl_write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next)
+/* Append lines behind prompts (first NULL: as output); gives their number. */
+static size_t write_lines(struct ebb_buf *out, const char *text, const char *first, const char *next)
 {
     size_t lines = 0;
 
@@ -149,8 +150,8 @@ static int run_save(struct ebb_repl *repl, const struct ebb__repl_words *words, 
     ebb_print_time(&text, repl->started_ms);
     ebb_buf_putc(&text, '\n');
     for (size_t i = 0; i < repl->entry_count; i++) {
-        lines += ebb__repl_write_lines(&text, repl->entries[i].input, EBB__REPL_FIRST, EBB__REPL_NEXT);
-        ebb__repl_write_lines(&text, repl->entries[i].output, NULL, NULL);
+        lines += write_lines(&text, repl->entries[i].input, EBB__REPL_FIRST, EBB__REPL_NEXT);
+        write_lines(&text, repl->entries[i].output, NULL, NULL);
     }
     rc = ebb_buf_check(&text, words->items[1], err);
     if (!rc)

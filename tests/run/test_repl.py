@@ -389,6 +389,13 @@ class Sessions(Base):
         self.assertTrue(said[0].startswith("error: "), said)
         self.assertEqual(before, self.read("policies/orphans_on_event.lua"))
 
+    def test_control_characters(self):
+        path = self.write("c.session", "# a session of ebb repl\nebb> 1 -- \x1b[2J\n1 \x1b[2J \\x\nebb> :foo\x07\n")
+        for words in (["--check"], []):
+            out = self.replay(path, *words)[1]
+            self.assertEqual([], re.findall(r"[\x00-\x09\x0b-\x1f\x7f\x80-\x9f]", out))
+        self.assertIn("-1 \\x1b[2J \\x\n+1\n", self.replay(path, "--check")[1])
+
     def test_sessions_that_load_themselves(self):
         self.write("a.session", "# a session of ebb repl\nebb> :load a.session\n")
         self.assertIn("sessions load each other", self.pipe([":load a.session"]))
