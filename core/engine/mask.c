@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/mask_priv.h"
+#include "engine/mask.h"
 
 #include <ctype.h>
+
+#include "engine/mask_priv.h"
 
 #define TEXT_MAX ((size_t)1024 * 1024 * 8)
 #define SHORT_MAX 3 /* shorter ones are looked for as whole texts only */
@@ -27,7 +29,7 @@ static bool has_word(struct ebb_str name, const char *word)
     return false;
 }
 
-bool ebb__is_secret_name(struct ebb_str name)
+bool ebb_is_secret_name(struct ebb_str name)
 {
     static const char *const WORDS[] = {
         "token", "secret",      "password",   "passwd",  "credential", "access-key",  "accesskey", "key-id",
@@ -57,7 +59,7 @@ static int take_properties(struct ebb__mask *mask, const struct ebb__eval *e, st
     if (node < 0 && !e->reads.dropped)
         return 0;
     for (size_t i = 0; i < ebb_value_get_count(properties) && !rc; i++)
-        if (ebb__is_secret_name(ebb_value_get_key(properties, i)))
+        if (ebb_is_secret_name(ebb_value_get_key(properties, i)))
             rc = add_secret(mask, ebb_value_get_at(properties, i), err);
     return rc;
 }
@@ -72,7 +74,7 @@ static int take_params(struct ebb__mask *mask, const struct ebb__eval *e, struct
         struct ebb_str name = ebb_value_get_key(params, i);
         const char *property = ebb_value_text_of(ebb_value_get_at(params, i), "property");
 
-        if (ebb__is_secret_name(name) || (property && ebb__is_secret_name(ebb_str_of(property))))
+        if (ebb_is_secret_name(name) || (property && ebb_is_secret_name(ebb_str_of(property))))
             rc = add_secret(mask, ebb_value_getn(ebb_settings_get_params(e->settings), name.p, name.n), err);
     }
     return rc;
@@ -168,7 +170,7 @@ void ebb__mask_ktext(struct ebb__mask *mask, const char *key, const char *text, 
 /* A member that is known by its name alone. */
 static bool hide(struct ebb__mask *mask, struct ebb_str key, const struct ebb_value *value, struct ebb_jsonw *w)
 {
-    if (!mask->by_name || ebb_value_get_kind(value) != EBB_VALUE_STRING || !ebb__is_secret_name(key))
+    if (!mask->by_name || ebb_value_get_kind(value) != EBB_VALUE_STRING || !ebb_is_secret_name(key))
         return false;
     note_hidden(mask, key, w);
     ebb_jsonw_str(w, EBB__MASKED);

@@ -16,8 +16,6 @@ struct ebb__mask {
     struct ebb_strs hidden; /* their names */
     bool is_odd;            /* a text was no UTF-8: what was written reads otherwise */
 };
-/* Whether a name is like that of a secret: token, secret, password, credential, key id, access key, …. */
-bool ebb__is_secret_name(struct ebb_str name);
 /* Take the secrets that an evaluation has read (NULL: none). EBB_ENOMEM; _fini is due in any case. */
 int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err);
 void ebb__mask_fini(struct ebb__mask *mask);
