@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <lauxlib.h>
+#include <math.h>
 #include <stdio.h>
 #include <xxhash.h>
 
@@ -16,6 +17,7 @@
 #define PRECISION_MAX 20
 #define FIELD_MAX 400 /* "%f" of the greatest double and its precision */
 #define GLOB_MAX 256
+#define LONG_NUMBER 1e15 /* beyond it "%f" is long, and slow */
 
 /* One conversion: flags, width, precision as "%-8.3" and the letter. */
 struct conversion {
@@ -100,7 +102,7 @@ static void add_number(lua_State *L, luaL_Buffer *b, struct conversion *c, int a
 
         if (lua_type(L, arg) != LUA_TNUMBER)
             luaL_error(L, "fmt: argument %d: a number is due, not %s", arg, ebb__type_name(L, arg));
-        EBB_MAY_LJMP(ebb__charge(L, 50));
+        EBB_MAY_LJMP(ebb__charge(L, fabs(lua_tonumber(L, arg)) > LONG_NUMBER ? 300 : 20));
         spec_add(L, c, c->letter);
         ebb__number_printf(&field, c->spec, lua_tonumber(L, arg));
         luaL_addlstring(b, text, field.len);

@@ -148,9 +148,10 @@ int ebb__eval_call(struct ebb__eval *e, struct ebb__sandbox *sb, struct ebb_err 
     return settle(e, sb, rc, err);
 }
 
-int ebb__eval_run(struct ebb__eval *e, struct ebb__sandbox *sb, uint8_t *lines, size_t line_count, struct ebb_err *err)
+int ebb__eval_run(struct ebb__eval *e, struct ebb__sandbox *sb, struct ebb__pool *pool, uint8_t *lines,
+                  size_t line_count, struct ebb_err *err)
 {
-    int rc = ebb__sandbox_open(sb, EBB__PHASE_HEADER, e, ebb__open_policy, err);
+    int rc = ebb__sandbox_open_in(sb, pool, EBB__PHASE_HEADER, e, ebb__open_policy, err);
 
     if (rc)
         return rc;

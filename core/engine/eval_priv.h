@@ -78,8 +78,10 @@ int ebb__eval_events(struct ebb__eval *e, const struct ebb_value **out, struct e
 int ebb__eval_load(struct ebb__sandbox *sb, const struct ebb_policy *policy, struct ebb_err *err);
 /* Call decide in a loaded state; the result is in *e. */
 int ebb__eval_call(struct ebb__eval *e, struct ebb__sandbox *sb, struct ebb_err *err);
-/* Both in a collected state of its own; sb is room for it. lines: bitmap of executed lines, or NULL. */
-int ebb__eval_run(struct ebb__eval *e, struct ebb__sandbox *sb, uint8_t *lines, size_t line_count, struct ebb_err *err);
+/* Both in a collected state of its own; sb is room for it, pool an empty pool with reuse. lines: bitmap of executed
+ * lines, or NULL. */
+int ebb__eval_run(struct ebb__eval *e, struct ebb__sandbox *sb, struct ebb__pool *pool, uint8_t *lines,
+                  size_t line_count, struct ebb_err *err);
 struct ebb__eval *ebb__eval_of(lua_State *L);
 
 /* History (history.c), from the facts alone. */

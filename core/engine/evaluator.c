@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define IMAGES_MAX 64
+#define COLLECTED_BYTES (6 * EBB__MEMORY_BYTES) /* of addresses: sizes that are not used again leave gaps */
 
 struct ebb__image {
     const struct ebb_policy *policy; /* NULL: free */
@@ -46,7 +47,7 @@ int ebb_evaluator_new(struct ebb_evaluator **out, struct ebb_err *err)
     memset(ev->images, 0, sizeof ev->images);
     ev->clock = 0;
     ebb_tz_version(ev->tzdata);
-    rc = ebb__pool_init(&ev->pool, EBB__MEMORY_BYTES, err);
+    rc = ebb__pool_init(&ev->pool, EBB__MEMORY_BYTES, false, err);
     if (rc)
         free(ev);
     else
@@ -170,10 +171,17 @@ static int begin_again(struct ebb__eval *e, struct ebb_err *err)
 
 static int run_collected(struct ebb__eval *e, uint8_t *lines, size_t line_count, struct ebb_err *err)
 {
+    struct ebb__pool pool;
     struct ebb__sandbox sb;
     int rc = begin_again(e, err);
 
-    return rc ? rc : ebb__eval_run(e, &sb, lines, line_count, err);
+    if (!rc)
+        rc = ebb__pool_init(&pool, COLLECTED_BYTES, true, err);
+    if (rc)
+        return rc;
+    rc = ebb__eval_run(e, &sb, &pool, lines, line_count, err);
+    ebb__pool_fini(&pool);
+    return rc;
 }
 
 int ebb__evaluator_run(struct ebb_evaluator *ev, struct ebb_err *err)

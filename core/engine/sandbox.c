@@ -262,7 +262,7 @@ int ebb__sandbox_open_in(struct ebb__sandbox *sb, struct ebb__pool *pool, enum e
     memset(sb, 0, sizeof *sb);
     sb->pool = pool;
     sb->mem_max = EBB__MEMORY_BYTES;
-    sb->collect_at = pool ? SIZE_MAX : EBB__MEMORY_BYTES / 2;
+    sb->collect_at = pool && !pool->reuses ? SIZE_MAX : EBB__MEMORY_BYTES / 2;
     sb->phase = phase;
     sb->host = host;
     ebb__sandbox_refuel(sb, EBB__GAS_UNLIMITED);

@@ -29,14 +29,17 @@
 /* What may be called. HEADER: constructors; DECIDE: checks, actions, facts; DATA: pure helpers and env. */
 enum ebb__phase { EBB__PHASE_HEADER, EBB__PHASE_DECIDE, EBB__PHASE_DATA };
 
-/* Memory at a fixed address that is filled upwards; what a state leaves unused is not used again. The address ends in
- * 32 zero bits where that can be had, since Lua hashes by these. */
+/* Memory at a fixed address that is filled upwards. The address ends in 32 zero bits where that can be had, since Lua
+ * hashes by these. */
+#define EBB__POOL_CLASSES 96
 struct ebb__pool {
     char *base;
     size_t size, used;
+    bool reuses;                    /* what is given back is used again, by classes of size */
+    void *given[EBB__POOL_CLASSES]; /* chains of it */
 };
 /* EBB_ENOMEM. */
-int ebb__pool_init(struct ebb__pool *pool, size_t size, struct ebb_err *err);
+int ebb__pool_init(struct ebb__pool *pool, size_t size, bool reuses, struct ebb_err *err);
 void ebb__pool_fini(struct ebb__pool *pool);
 
 struct ebb__bundle;
@@ -69,7 +72,8 @@ struct ebb__sandbox {
  * environment of all chunks. */
 int ebb__sandbox_open(struct ebb__sandbox *sb, enum ebb__phase phase, void *host, lua_CFunction opener,
                       struct ebb_err *err);
-/* The same with a state that lives in an empty pool. One that fills it is aborted with EBB_EPOLICY_MEMORY. */
+/* The same with a state that lives in an empty pool. One that fills a pool without reuse is aborted with
+ * EBB_EPOLICY_MEMORY; else everything is collected, as in the heap. */
 int ebb__sandbox_open_in(struct ebb__sandbox *sb, struct ebb__pool *pool, enum ebb__phase phase, void *host,
                          lua_CFunction opener, struct ebb_err *err);
 void ebb__sandbox_close(struct ebb__sandbox *sb);
