@@ -155,6 +155,27 @@ describe("a table", function()
     assert.equal(0, result.moved)
   end)
 
+  it("is found by a configured catalog, which may let it go below the floor", function()
+    local function configure(allow)
+      local f = assert(io.open(dir .. "/ebb.lua", "w"))
+      f:write(('return { catalogs = { files = { type = "directory", path = %q } }, locations = { ["file:/ebb"] = %q },\n'):format(
+        dir .. "/wh/c01-v1-basic", dir))
+      f:write(('  tables = { ["files.db.*"] = { allow_below_floor = %s } } }\n'):format(allow))
+      f:close()
+    end
+    local o = { config = dir .. "/ebb.lua", state = dir .. "/state" }
+    configure(false)
+    local t = assert(ebb.table.open("files.db.t", o))
+    assert.equal(truth.tables[1].uuid, t:metadata().uuid)
+    assert.equal("files", t:metadata().catalog)
+    local plan, err = ebb.plan(t, { older_than = "0d" })
+    assert.is_nil(plan)
+    assert.equal("cutoff.below_floor", err.code)
+    configure(true)
+    plan = assert(ebb.plan(t, { older_than = "0d" }))
+    assert.equal("done", assert(ebb.apply(plan, { config = o.config, state = o.state, override = plan.held_by })).status)
+  end)
+
   it("can be restored in part", function()
     local plan = assert(ebb.plan(folder, with { older_than = OLDER, max_share = 1.0 }))
     local result = assert(ebb.apply(plan, options))
