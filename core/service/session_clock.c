@@ -108,7 +108,10 @@ static int spot_wake(const struct ebb__spot *at, struct ebb_err *err)
         if (rc)
             return rc;
         ebb__spot_schedule_input(at, &in);
-        if (ebb_schedule_wake(&in, &p->schedule, &p->wake_ms, NULL))
+        rc = ebb_schedule_wake(&in, &p->schedule, &p->wake_ms, NULL);
+        if (rc == -(int)EBB_ENOMEM)
+            return ebb_err_nomem(err);
+        if (rc)
             p->wake_ms = INT64_MAX; /* its `where` goes wrong: told when it was looked at */
     }
     p->has_wake = true;

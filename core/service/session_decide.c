@@ -189,13 +189,16 @@ static int stage_of(struct ebb_session *s, size_t table, struct ebb__stage **out
 }
 
 /* What happens at an instant belongs to the story of every policy on the table. */
-static void include(struct ebb_session *s, size_t table, int64_t at_ms)
+static int include(struct ebb_session *s, size_t table, int64_t at_ms, struct ebb_err *err)
 {
-    for (size_t i = 0; i < s->bound_count; i++) {
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < s->bound_count; i++) {
         struct ebb__spot at = {s, s->bound[i], s->tables[table], s->bound[i]->pairs[table], table};
 
-        ebb__pair_include(&at, at_ms);
+        rc = ebb__pair_include(&at, at_ms, err);
     }
+    return rc;
 }
 
 static int check_event(const struct ebb_value *event, struct ebb_err *err)
@@ -233,8 +236,7 @@ int ebb_session_event(struct ebb_session *s, size_t table, const struct ebb_valu
         return 0; /* told again */
     rc = ebb__stage_event(t, event, given ? given : own, s->now_ms, err);
     ebb__session_touch(s, table);
-    include(s, table, ebb_value_int_of(event, "at", s->now_ms));
-    return rc;
+    return rc ? rc : include(s, table, ebb_value_int_of(event, "at", s->now_ms), err);
 }
 
 int ebb_session_commits(struct ebb_session *s, size_t table, int64_t n, struct ebb_err *err)
@@ -253,8 +255,7 @@ int ebb_session_commits(struct ebb_session *s, size_t table, int64_t n, struct e
         rc = ebb__stage_commit(t, &commit, err);
     }
     ebb__session_touch(s, table);
-    include(s, table, s->now_ms - (n - 1));
-    return rc;
+    return rc ? rc : include(s, table, s->now_ms - (n - 1), err);
 }
 
 int ebb__session_arrive(struct ebb_session *s, size_t table, const struct ebb_arrival *arrival, struct ebb_err *err)

@@ -108,17 +108,20 @@ static bool is_time(const struct ebb_trigger *t)
     return t->kind == EBB_TRIGGER_CALENDAR || t->kind == EBB_TRIGGER_CRON || t->kind == EBB_TRIGGER_EVERY;
 }
 
-void ebb__pair_include(const struct ebb__spot *at, int64_t at_ms)
+int ebb__pair_include(const struct ebb__spot *at, int64_t at_ms, struct ebb_err *err)
 {
     struct ebb_schedule *schedule = &at->pair->schedule;
     int64_t since = schedule->active_since_ms;
 
-    if (at_ms > since || at_ms == INT64_MIN || ebb__spot_prepare(at, NULL))
-        return;
+    int rc = at_ms > since || at_ms == INT64_MIN ? 0 : ebb__spot_prepare(at, err);
+
+    if (rc || at_ms > since || at_ms == INT64_MIN)
+        return rc;
     for (size_t i = 0; i < ebb_settings_get_trigger_count(at->pair->settings); i++)
         if (is_time(ebb_settings_get_trigger(at->pair->settings, i)) && schedule->fired_ms[i] < since)
             schedule->fired_ms[i] = since;
     schedule->active_since_ms = at_ms - 1;
+    return 0;
 }
 
 void ebb__session_touch(struct ebb_session *s, size_t table)

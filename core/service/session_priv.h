@@ -93,7 +93,7 @@ void ebb__pair_free(struct ebb__pair *pair);
 /* The story begins now. */
 void ebb__pair_start(struct ebb__pair *pair, int64_t now_ms);
 /* What happened at an instant belongs to the story, also when that began later: time triggers don't catch up. */
-void ebb__pair_include(const struct ebb__spot *at, int64_t at_ms);
+int ebb__pair_include(const struct ebb__spot *at, int64_t at_ms, struct ebb_err *err);
 /* Settings, facts, wake are to be made anew. */
 void ebb__pair_forget(struct ebb__pair *pair);
 /* Something new may be due for the policies on a table. */

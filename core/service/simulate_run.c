@@ -8,20 +8,24 @@
 
 /* ---- telling ---- */
 
-static void find_times(const struct ebb__scene *c, const struct ebb_session_decision *d,
-                       struct ebb_simulation_line *line)
+static int find_times(const struct ebb__scene *c, const struct ebb_session_decision *d,
+                      struct ebb_simulation_line *line, struct ebb_err *err)
 {
     const struct ebb_schedule *schedule;
     struct ebb_schedule_input in;
     enum ebb_trigger_kind kind;
+    int rc;
 
-    if (!d->due || d->due->trigger == SIZE_MAX ||
-        ebb_session_schedule(c->session, d->table, d->policy, &in, &schedule, NULL))
-        return;
+    if (!d->due || d->due->trigger == SIZE_MAX)
+        return 0;
+    rc = ebb_session_schedule(c->session, d->table, d->policy, &in, &schedule, err);
+    if (rc)
+        return rc;
     kind = ebb_settings_get_trigger(in.settings, d->due->trigger)->kind;
     line->has_nominal = kind == EBB_TRIGGER_CALENDAR || kind == EBB_TRIGGER_CRON || kind == EBB_TRIGGER_EVERY;
     line->nominal_ms = d->due->scheduled_for_ms;
     line->splayed_ms = line->nominal_ms + ebb__schedule_spread(&in, d->due->trigger);
+    return 0;
 }
 
 void ebb__scene_tell(void *data, const struct ebb_session_decision *d)
@@ -32,8 +36,9 @@ void ebb__scene_tell(void *data, const struct ebb_session_decision *d)
 
     if (s->failed || !s->o->line)
         return;
-    find_times(c, d, &line);
-    s->failed = s->o->line(s->o->data, &line, &s->failure);
+    s->failed = find_times(c, d, &line, &s->failure);
+    if (!s->failed)
+        s->failed = s->o->line(s->o->data, &line, &s->failure);
 }
 
 static int tell_sums(const struct ebb__simulation *s, const struct ebb__scene *c, struct ebb_err *err)
