@@ -152,15 +152,19 @@ int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int6
 int64_t ebb__schedule_spread(const struct ebb_schedule_input *in, size_t index)
 {
     int64_t spread_ms = ebb_settings_get_trigger(in->settings, index)->spread_ms;
-    struct ebb_buf text;
+    const char *parts[] = {ebb_policy_get_name(in->policy), "\n", in->uuid, "\n", NULL};
+    char number[24];
+    XXH3_state_t state;
     uint64_t hash;
 
     if (spread_ms < 1000 || !in->uuid)
         return 0;
-    ebb_buf_init(&text, 65536);
-    ebb_buf_printf(&text, "%s\n%s\n%zu", ebb_policy_get_name(in->policy), in->uuid, index);
-    hash = XXH3_64bits(text.data ? text.data : "", text.len);
-    ebb_buf_fini(&text);
+    snprintf(number, sizeof number, "%zu", index);
+    parts[4] = number;
+    XXH3_64bits_reset(&state); /* needs no memory: an offset that depended on it would move the time */
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        XXH3_64bits_update(&state, parts[i], strlen(parts[i]));
+    hash = XXH3_64bits_digest(&state);
     return (int64_t)(hash % (uint64_t)(spread_ms / 1000)) * 1000; /* whole seconds: it is read by people */
 }
 
