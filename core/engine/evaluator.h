@@ -4,6 +4,10 @@
  * state (libraries, frozen globals, loaded chunk) and starts every evaluation from a fresh copy of it, so that nothing
  * passes from one evaluation to the next. ebb_decide is one evaluation by an evaluator of its own; both give the same
  * decision, record and gas. One evaluator per thread; policies may be shared between evaluators of several threads.
+ *
+ * The image's state never collects: a script that fills its memory with leftovers runs once more, with the same gas, in
+ * a state that does, and the record says which ("state": "image" or "collected"). The images of the 64 policies used
+ * last are kept. The version of the zone database is read when an evaluator is made: make a new one after an update.
  */
 #ifndef EBB_ENGINE_EVALUATOR_H
 #define EBB_ENGINE_EVALUATOR_H
