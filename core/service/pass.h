@@ -52,8 +52,9 @@ struct ebb_pass_report {
     const char *decision; /* id or NULL */
     const char *plan;     /* id or NULL */
     const char *run;      /* id or NULL */
-    const char *status;   /* "not due", "observed", "planned", "done", "partial", "held", "failed", … */
+    const char *status;   /* "not due", "unchanged", "observed", "planned", "done", "partial", "held", "failed", … */
     int64_t candidates, moved;
+    int64_t unchanged; /* status "unchanged": how often in a row */
     const struct ebb_err *error; /* NULL: none */
 };
 typedef void ebb_pass_cb(void *data, const struct ebb_pass_report *report);

@@ -22,6 +22,8 @@ void ebb_pass_report_json(struct ebb_jsonw *w, const struct ebb_pass_report *r)
         ebb_jsonw_kint(w, "candidates", r->candidates);
         ebb_jsonw_kint(w, "moved", r->moved);
     }
+    if (r->unchanged)
+        ebb_jsonw_kint(w, "unchanged", r->unchanged);
     if (r->error) {
         ebb_jsonw_key(w, "error");
         ebb_jsonw_begin(w, '{');

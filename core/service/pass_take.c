@@ -295,6 +295,7 @@ static int take_unchanged(struct step *s, struct ebb_err *err)
     ebb_schedule_take(&s->schedule, &s->due);
     s->report.status = "unchanged";
     s->report.decision = s->answer.decision;
+    s->report.unchanged = ebb_value_int_of(s->answer.kept, "unchanged", 0) + 1;
     if (!s->p->options->dry_run)
         rc = ebb__answer_count(s->p->site->store, ebb_policy_get_name(s->p->policy), s->table->metadata->uuid,
                                &s->answer, err);

@@ -154,6 +154,22 @@ class Passes(Base):
         self.assertEqual(0, self.ebb("run", "--at", instant(time.time()), "--policy", "sweep").status)
         self.assertEqual(64, self.ebb("run", "--at", instant(time.time()), "--policy", "watch").status)
 
+    def test_a_skip_that_still_holds_is_not_decided_again(self):
+        self.policy('return skip(all { check("name", t.name, "==", "other") })')
+        self.bind()
+        self.table("a")
+        told = []
+        for hour in range(5):
+            done = program.run(["run", "--json", "--at", instant(time.time() + 3600 * hour)], self.config, self.state)
+            self.assertEqual(done.status, 0, done.err)
+            told.append(json.loads(done.out))
+        self.assertEqual([t["status"] for t in told], ["not due", "skipped", "unchanged", "unchanged", "unchanged"])
+        self.assertEqual([t.get("unchanged") for t in told[2:]], [1, 2, 3])
+        self.assertEqual({t["decision"] for t in told[1:]}, {told[1]["decision"]})
+        self.policy('return skip(all { check("name", t.name, "==", "another") })')
+        done = program.run(["run", "--json", "--at", instant(time.time() + 3600 * 5)], self.config, self.state)
+        self.assertEqual(done.json()["status"], "skipped")
+
     def test_a_dry_pass_takes_nothing(self):
         self.policy()
         self.bind("enforce")
