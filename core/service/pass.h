@@ -33,7 +33,8 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
                     struct ebb_err *err);
 
 /* All facts of a table, read off its manifests too, or those of a captured fixture (*.json), as of the workspace's
- * clock, with the runs of a policy (NULL: without). Errors of opening the table; EBB_EUSAGE: no fixture. The caller frees. */
+ * clock, with the runs of a policy (NULL: without). Errors of opening the table; EBB_EUSAGE: no fixture. The caller
+ * frees. */
 int ebb_pass_facts(struct ebb_workspace *ws, const char *table, const struct ebb_policy *policy, struct ebb_value **out,
                    struct ebb_err *err);
 
@@ -54,7 +55,7 @@ struct ebb_pass_report {
     const char *run;      /* id or NULL */
     const char *status;   /* "not due", "unchanged", "observed", "planned", "done", "partial", "held", "failed", … */
     int64_t candidates, moved;
-    int64_t unchanged; /* status "unchanged": how often in a row */
+    int64_t unchanged;           /* status "unchanged": how often in a row */
     const struct ebb_err *error; /* NULL: none */
 };
 typedef void ebb_pass_cb(void *data, const struct ebb_pass_report *report);
