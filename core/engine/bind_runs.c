@@ -4,7 +4,7 @@
  */
 #include <lauxlib.h>
 
-#include "engine/eval_priv.h"
+#include "engine/sections_priv.h"
 
 static int l_count(lua_State *L);
 static int l_conflicts(lua_State *L);
@@ -46,41 +46,17 @@ static const struct ebb_value *history(lua_State *L)
     return runs;
 }
 
-/* Options { outcome =, within =, since = }; outcome is left at 2. Gives the instant after which runs count. */
-static int64_t read_options(lua_State *L, const char *what, const char *const *keys, size_t count, int64_t *moves)
+/* Options { since =, within =, outcome = }; outcome is left at 2. */
+static struct ebb__window read_options(lua_State *L, const char *what, const char *const *keys, size_t count)
 {
-    int64_t since = INT64_MIN;
+    struct ebb__window since, within;
 
-    *moves = -1;
-    if (lua_isnoneornil(L, 1)) {
-        lua_settop(L, 0);
-        lua_newtable(L);
-    }
-    if (lua_type(L, 1) != LUA_TTABLE)
-        luaL_error(L, "%s: write %s { within = … }", what, what);
-    lua_settop(L, 1);
-    EBB_MAY_LJMP(ebb__check_keys(L, 1, what, keys, count));
-    for (size_t i = 0; i < 2; i++) {
-        lua_pushstring(L, keys[i]);
-        if (lua_rawget(L, 1) != LUA_TNIL)
-            since = ebb__check_since(L, -1, what, moves);
-        lua_pop(L, 1);
-    }
+    EBB_MAY_LJMP(ebb__check_options(L, what, keys, count));
+    since = EBB_MAY_LJMP(ebb__option_since(L, what, "since"));
+    within = EBB_MAY_LJMP(ebb__option_since(L, what, "within"));
     lua_pushliteral(L, "outcome");
     lua_rawget(L, 1);
-    return since;
-}
-
-/* Whether a run started within the window; when the window moves, the run leaves it some day. */
-static bool is_in(lua_State *L, const struct ebb_value *run, int64_t since, int64_t moves)
-{
-    int64_t started = ebb_value_int_of(run, "started", 0);
-
-    if (started <= since)
-        return false;
-    if (moves >= 0)
-        ebb__changes_in(ebb__eval_of(L), started, moves);
-    return true;
+    return within.since == INT64_MIN ? since : within;
 }
 
 /* ctx.runs.count { outcome =, within =, since = } */
@@ -88,7 +64,7 @@ static int l_count(lua_State *L)
 {
     static const char *const KEYS[] = {"since", "within", "outcome"};
     const struct ebb_value *runs = history(L);
-    int64_t moves, since = read_options(L, "ctx.runs.count", KEYS, 3, &moves);
+    struct ebb__window since = read_options(L, "ctx.runs.count", KEYS, 3);
     lua_Integer count = 0;
 
     mark(L, "count");
@@ -97,7 +73,7 @@ static int l_count(lua_State *L)
         const char *outcome = ebb_value_text_of(run, "outcome");
         bool fits = lua_type(L, 2) != LUA_TSTRING || (outcome && !strcmp(outcome, lua_tostring(L, 2)));
 
-        count += fits && is_in(L, run, since, moves);
+        count += fits && ebb__window_has(L, &since, ebb_value_int_of(run, "started", 0));
     }
     lua_pushinteger(L, count);
     return 1;
@@ -108,14 +84,14 @@ static int l_conflicts(lua_State *L)
 {
     static const char *const KEYS[] = {"since", "within"};
     const struct ebb_value *runs = history(L);
-    int64_t moves, since = read_options(L, "ctx.runs.conflicts", KEYS, 2, &moves);
+    struct ebb__window since = read_options(L, "ctx.runs.conflicts", KEYS, 2);
     lua_Integer count = 0;
 
     mark(L, "conflicts");
     for (size_t i = 0; i < ebb_value_get_count(runs); i++) {
         const struct ebb_value *run = ebb_value_get_at(runs, i);
 
-        if (is_in(L, run, since, moves))
+        if (ebb__window_has(L, &since, ebb_value_int_of(run, "started", 0)))
             count += ebb_value_int_of(run, "conflicts", 0);
     }
     lua_pushinteger(L, count);

@@ -9,6 +9,7 @@
 
 #include "base/tz.h"
 #include "engine/answer_priv.h"
+#include "engine/reads.h"
 
 struct digest {
     SHA256_CTX sha;
@@ -75,35 +76,6 @@ static void put_value(struct digest *d, const struct ebb_value *v)
     }
 }
 
-/* One name of a path from *at on: a plain one, ["quoted"] or with brackets. The quoted form is undone in out. False: at
- * the end, or nothing that we wrote. */
-static bool next_name(const char **at, struct ebb_buf *out)
-{
-    const char *p = *at;
-
-    ebb_buf_reset(out);
-    if (p[0] == '[' && p[1] == '"') {
-        for (p += 2; *p && *p != '"'; p++) {
-            if (*p == '\\' && p[1])
-                p++;
-            ebb_buf_putc(out, *p);
-        }
-        *at = *p && p[1] ? p + 2 : p + strlen(p);
-        return true;
-    }
-    p += *p == '.';
-    if (!*p)
-        return false;
-    while (*p && *p != '.' && *p != '[' && *p != '(')
-        ebb_buf_putc(out, *p++);
-    if (*p == '(') { /* a call is the last of its path */
-        ebb_buf_puts(out, p);
-        p += strlen(p);
-    }
-    *at = p;
-    return true;
-}
-
 /* The value at the rest of a path below v; where it ends early counts too. */
 static void put_below(struct digest *d, const struct ebb_value *v, const char *path)
 {
@@ -111,7 +83,7 @@ static void put_below(struct digest *d, const struct ebb_value *v, const char *p
     int64_t depth = 0;
 
     ebb_buf_init(&name, (size_t)64 * 1024);
-    while (v && next_name(&path, &name)) {
+    while (v && ebb_reads_next_name(&path, &name)) {
         const struct ebb_value *next = ebb_value_getn(v, ebb_buf_cstr(&name), name.len);
 
         if (!next && !strcmp(ebb_buf_cstr(&name), "age"))

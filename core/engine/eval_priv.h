@@ -97,9 +97,6 @@ int ebb__events_make(const struct ebb_decide_input *input, bool own, struct ebb_
 EBB_LJMP void ebb__facts_push(lua_State *L);
 extern const struct ebb__shape ebb__shape_table, ebb__shape_partition, ebb__shape_trigger;
 extern const struct ebb__shape ebb__shape_event, ebb__shape_run, ebb__shape_events, ebb__shape_runs;
-/* An instant from the value at index: "last_run", "last_success", an instant, or a duration back from now: *moves then
- * gets it, else -1. */
-EBB_LJMP int64_t ebb__check_since(lua_State *L, int index, const char *what, int64_t *moves);
 /* How long the answer holds (changes.c). Something turns at an instant; or after_ms later than from_ms. */
 void ebb__changes_at(struct ebb__eval *e, int64_t at_ms);
 void ebb__changes_in(struct ebb__eval *e, int64_t from_ms, int64_t after_ms);

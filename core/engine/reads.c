@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/reads_priv.h"
+#include "engine/reads.h"
 
 #include <stddef.h>
 #include <stdlib.h>
+
+#include "engine/reads_priv.h"
 
 #define PATH_MAX_BYTES ((size_t)8192)
 #define DEPTH_MAX 32
@@ -153,6 +155,28 @@ static void add_path(const struct ebb__reads *reads, int at, struct ebb_buf *out
             ebb_buf_add_str(out, key);
         }
     }
+}
+
+bool ebb_reads_next_name(const char **at, struct ebb_buf *out)
+{
+    const char *p = *at;
+
+    ebb_buf_reset(out);
+    if (p[0] == '[' && p[1] == '"') {
+        for (p += 2; *p && *p != '"'; p++) {
+            if (*p == '\\' && p[1])
+                p++;
+            ebb_buf_putc(out, *p);
+        }
+        p += *p == '"';
+        *at = p + (*p == ']');
+        return true;
+    }
+    p += *p == '.';
+    while (*p && *p != '.' && *p != '[' && *p != '(')
+        ebb_buf_putc(out, *p++);
+    *at = p;
+    return out->len > 0;
 }
 
 static int compare_texts(const void *a, const void *b)

@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "engine/mask.h"
+#include "engine/reads.h"
 #include "service/pass_question_priv.h"
 
 /* What policies read; names below t and ctx. */
@@ -20,28 +21,6 @@ struct wants {
 
 /* ---- what was read ---- */
 
-/* A name of a path: plain, or ["quoted"] with a backslash before " and \. *at moves behind it. */
-static void take_name(const char **at, struct ebb_buf *out)
-{
-    const char *p = *at;
-
-    ebb_buf_reset(out);
-    if (p[0] == '[' && p[1] == '"') {
-        for (p += 2; *p && *p != '"'; p++) {
-            if (*p == '\\' && p[1])
-                p++;
-            ebb_buf_putc(out, *p);
-        }
-        p += *p ? 1 : 0;
-        p += *p == ']';
-    } else {
-        p += *p == '.';
-        while (*p && *p != '.' && *p != '[' && *p != '(')
-            ebb_buf_putc(out, *p++);
-    }
-    *at = p;
-}
-
 static int add_name(struct ebb_strs *list, struct ebb_buf *name, struct ebb_err *err)
 {
     return name->len && !ebb_strs_has(list, ebb_buf_cstr(name)) ? ebb_strs_add(list, ebb_buf_cstr(name), err) : 0;
@@ -51,9 +30,9 @@ static int take_path(struct wants *w, const char *path, struct ebb_buf *name, st
 {
     int rc;
 
-    take_name(&path, name);
+    ebb_reads_next_name(&path, name);
     if (!strcmp(ebb_buf_cstr(name), "ctx")) {
-        take_name(&path, name);
+        ebb_reads_next_name(&path, name);
         w->events = w->events || !name->len || !strcmp(ebb_buf_cstr(name), "events");
         w->fleet = w->fleet || !name->len || !strcmp(ebb_buf_cstr(name), "fleet");
         return 0;
@@ -62,11 +41,11 @@ static int take_path(struct wants *w, const char *path, struct ebb_buf *name, st
         w->everything = true; /* "*": more was read than could be kept; "t": all of it */
         return 0;
     }
-    take_name(&path, name);
+    ebb_reads_next_name(&path, name);
     rc = add_name(&w->parts, name, err);
     if (rc || strcmp(ebb_buf_cstr(name), "properties") != 0)
         return rc;
-    take_name(&path, name);
+    ebb_reads_next_name(&path, name);
     w->all_properties = w->all_properties || !name->len;
     return add_name(&w->properties, name, err);
 }

@@ -10,13 +10,13 @@
 #include "engine/engine.h"
 #include "engine/evaluator.h"
 #include "engine/replay.h"
+#include "fuzz_words.h"
 
 #define NOW ((int64_t)1774742400000)
 #define BODY_MAX 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
 static const char *const WORDS[] = {
     "check(\"a\", ",
@@ -102,32 +102,9 @@ static const char *const WORDS[] = {
     "\r",
     "goto now ::now::",
 };
-#define WORD_COUNT (sizeof WORDS / sizeof *WORDS)
-
-/* A word in the place of up to a few bytes at a random spot, or between them. */
-static size_t put_word(uint8_t *data, size_t size, size_t max, unsigned int seed)
-{
-    const char *word = WORDS[(seed >> 8) % WORD_COUNT];
-    size_t n = strlen(word), at = size ? (seed >> 4) % (size + 1) : 0, cut = (seed >> 20) % 24;
-
-    cut = cut > 12 ? 0 : cut;
-    if (cut > size - at)
-        cut = size - at;
-    if (size - cut + n > max)
-        return size;
-    memmove(data + at + n, data + at + cut, size - at - cut);
-    memcpy(data + at, word, n);
-    return size - cut + n;
-}
-
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)
 {
-    seed = seed * 1103515245u + 12345u;
-    if (seed >> 30 == 3)
-        return LLVMFuzzerMutate(data, size, max);
-    for (unsigned int i = 0; i <= (seed >> 28) % 4; i++)
-        size = put_word(data, size, max, seed = seed * 1664525u + 1013904223u);
-    return size;
+    return fuzz_mutate_words(WORDS, sizeof WORDS / sizeof *WORDS, data, size, max, seed);
 }
 
 static const char FACTS[] =
