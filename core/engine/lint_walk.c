@@ -134,12 +134,11 @@ static size_t on_local(struct ebb__lint *lint, size_t i)
 static size_t on_for(struct ebb__lint *lint, size_t i)
 {
     push(lint, 'H', "loop");
-    for (i++; ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME; i++) {
+    for (i++; ebb__lint_at(lint, i)->kind == EBB__TOKEN_NAME; i += 2) {
         if (lint->pending_count < 64)
             lint->pending[lint->pending_count++] = i;
         if (!ebb__lint_is(lint, i + 1, ","))
             return i;
-        i++;
     }
     return i - 1;
 }
