@@ -389,3 +389,17 @@ void ebb_jsonw_kbool(struct ebb_jsonw *w, const char *key, bool value)
     ebb_jsonw_key(w, key);
     ebb_jsonw_bool(w, value);
 }
+
+bool ebb_text_count(const char *text, int64_t *out)
+{
+    int64_t n = 0;
+
+    for (const char *p = text; p && *p; p++)
+        if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) ||
+            __builtin_add_overflow(n, (int64_t)(*p - '0'), &n))
+            return false;
+    if (!text || !*text)
+        return false;
+    *out = n;
+    return true;
+}

@@ -21,6 +21,8 @@ bool ebb_text_unbase64(struct ebb_buf *out, const char *text, size_t n);
 void ebb_text_hex(struct ebb_buf *out, const void *bytes, size_t n);
 /* Append "1.5 GiB" style size for people. */
 void ebb_text_size(struct ebb_buf *out, uint64_t bytes);
+/* The number that a text of digits alone stands for; false when it is NULL, anything else, or larger than int64_t. */
+bool ebb_text_count(const char *text, int64_t *out);
 /* The candidate nearest to `word` within an edit distance of 2 (3 for words over 8 bytes), or NULL: for "did you mean".
  */
 const char *ebb_text_nearest(const char *word, const char *const *candidates, size_t count);

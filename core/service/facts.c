@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 #define FACT_RUNS 1000
 #define FACT_PLANS 100 /* that are looked at for the last listing */
 #define FACT_NODES 3000000
@@ -121,18 +123,10 @@ static void put_refs(struct ebb_value *table, const struct ebb_metadata *m)
     }
 }
 
-/* A counter of a summary: digits alone, or it is not known. */
+/* A counter of a summary. */
 static bool read_counter(const struct ebb_snapshot *s, const char *counter, int64_t *out)
 {
-    const char *text = ebb_snapshot_summary(s, counter);
-    int64_t n = 0;
-
-    for (const char *p = text; p && *p; p++)
-        if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) ||
-            __builtin_add_overflow(n, (int64_t)(*p - '0'), &n))
-            return false;
-    *out = n;
-    return text && *text;
+    return ebb_text_count(ebb_snapshot_summary(s, counter), out);
 }
 
 static void put_counter(struct ebb_value *stats, const char *key, const struct ebb_snapshot *s, const char *counter)

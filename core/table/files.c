@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "table/files_walk_priv.h"
 
 #define KEYS_MAX_BYTES ((size_t)256 << 20)
@@ -226,19 +227,6 @@ static int on_manifest(void *data, const struct ebb_manifest_ref *ref, struct eb
 
 /* ---- the whole ---- */
 
-/* Digits alone, more than zero; else otherwise. */
-static int64_t property_bytes(const struct ebb_metadata *m, const char *key, int64_t otherwise)
-{
-    const char *text = ebb_metadata_property(m, key);
-    int64_t n = 0;
-
-    for (const char *p = text; p && *p; p++)
-        if (*p < '0' || *p > '9' || __builtin_mul_overflow(n, (int64_t)10, &n) ||
-            __builtin_add_overflow(n, (int64_t)(*p - '0'), &n))
-            return otherwise;
-    return n > 0 ? n : otherwise;
-}
-
 /* Files of the current snapshot were added by its ancestors; those that are gone are older than every one of the
  * unbroken line that is left. */
 static int64_t expired_bound(const struct ebb_metadata *m, const struct ebb_snapshot *s)
@@ -289,10 +277,12 @@ static int read_current(struct reading *r, struct ebb_err *err)
 {
     const struct ebb_metadata *m = r->walk.table->metadata;
     struct ebb_files *f = r->files;
+    int64_t target;
     int rc = ebb__partition_specs_init(&r->specs, m, err);
 
-    r->small_below = (int64_t)((double)property_bytes(m, "write.target-file-size-bytes", EBB_FILES_TARGET_BYTES) *
-                               EBB_FILES_SMALL_SHARE);
+    if (!ebb_text_count(ebb_metadata_property(m, "write.target-file-size-bytes"), &target) || !target)
+        target = EBB_FILES_TARGET_BYTES;
+    r->small_below = (int64_t)((double)target * EBB_FILES_SMALL_SHARE);
     r->expired_ms = expired_bound(m, r->snapshot);
     if (!rc)
         rc = ebb__files_walk_manifests(&r->walk, r->snapshot, on_manifest, r, err);

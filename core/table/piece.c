@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
+
 bool ebb__piece_is_relative(struct ebb_str path)
 {
     size_t i = 0;
@@ -113,15 +115,7 @@ int ebb__piece_check_length(const struct ebb_table *table, const char *uri, int6
 
 int64_t ebb__piece_counter(const struct ebb_snapshot *s, const char *key)
 {
-    const char *text = ebb_snapshot_summary(s, key);
-    int64_t value = 0;
+    int64_t value;
 
-    if (!text || !*text)
-        return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || value > (INT64_MAX - 9) / 10)
-            return -1;
-        value = value * 10 + (*text - '0');
-    }
-    return value;
+    return ebb_text_count(ebb_snapshot_summary(s, key), &value) ? value : -1;
 }

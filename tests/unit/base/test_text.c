@@ -158,6 +158,26 @@ static void nearest_word(void **state)
     assert_null(ebb_text_nearest(huge, WORDS, 5));
 }
 
+static void counts(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_good;
+        int64_t n;
+    } CASES[] = {{"0", true, 0},   {"007", true, 7},  {"9223372036854775807", true, INT64_MAX},
+                 {NULL, false, 0}, {"", false, 0},    {"9223372036854775808", false, 0},
+                 {"-1", false, 0}, {"+1", false, 0},  {" 1", false, 0},
+                 {"1 ", false, 0}, {"1.0", false, 0}, {"0x1", false, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        int64_t n = -1;
+
+        if (ebb_text_count(CASES[i].text, &n) != CASES[i].is_good || (CASES[i].is_good && n != CASES[i].n))
+            fail_msg("%s", CASES[i].text ? CASES[i].text : "NULL");
+    }
+}
+
 static void json_document(void **state)
 {
     struct ebb_buf b;
@@ -221,6 +241,7 @@ int main(void)
         cmocka_unit_test(sizes_for_people),
         cmocka_unit_test(hex_is_lower_case),
         cmocka_unit_test(nearest_word),
+        cmocka_unit_test(counts),
         cmocka_unit_test(json_document),
         cmocka_unit_test(json_depth_is_limited),
     };
