@@ -5,6 +5,8 @@
  */
 #include "engine_help.h"
 
+#include <time.h>
+
 #include "engine/changes_priv.h"
 
 #define MINUTE ((int64_t)60000)
@@ -469,6 +471,29 @@ static void test_mixtures(void **state)
     }
 }
 
+/* A source that is all brackets is scanned in no time. */
+static void test_hostile_source(void **state)
+{
+    static const char *const PARTS[] = {"check(", "check(\"a\", (", "check(-", "x[", "check(ctx.now,", "ctx.now]"};
+    char *source = malloc(EBB_POLICY_SOURCE_MAX_BYTES);
+    clock_t began = clock();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        struct ebb__movers movers;
+        size_t n = 0, length = strlen(PARTS[i]);
+
+        while (n + length <= EBB_POLICY_SOURCE_MAX_BYTES) {
+            memcpy(source + n, PARTS[i], length);
+            n += length;
+        }
+        assert_int_equal(ebb__movers_scan(&movers, (struct ebb_str){source, n}, NULL), 0);
+        ebb__movers_fini(&movers);
+    }
+    free(source);
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -477,7 +502,7 @@ int main(void)
         cmocka_unit_test(test_unclear),        cmocka_unit_test(test_odd_but_sound),
         cmocka_unit_test(test_library),        cmocka_unit_test(test_guards),
         cmocka_unit_test(test_not_the_target), cmocka_unit_test(test_extreme_values),
-        cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_mixtures),       cmocka_unit_test(test_hostile_source),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
