@@ -21,7 +21,8 @@ struct ebb_cli {
     struct ebb_workspace *ws;
     int64_t now_ms; /* --at */
     atomic_bool *cancelled;
-    bool keeps_out; /* a caller takes `out`: emit writes nothing */
+    atomic_bool *converses; /* set while a second interruption must not end the process; may be NULL */
+    bool keeps_out;         /* a caller takes `out`: emit writes nothing */
     enum ebb_progress_mode progress;
     bool has_line; /* a progress line stands on the terminal */
     int64_t line_ms, phase_ms;

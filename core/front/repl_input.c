@@ -21,6 +21,8 @@
 #define HISTORY_FILE_MAX 4000000
 #define POLL_MS 200
 #define PIECE 4096
+#define COLUMNS_MIN 20
+#define ROWS_MIN 3
 
 struct ebb__repl_input {
     struct ebb_repl *repl;
@@ -113,11 +115,18 @@ static char *prompt(EditLine *edit)
     return (char *)(uintptr_t)(in->goes_on ? NEXT : FIRST);
 }
 
+/* Whether libedit can draw on a terminal of this size. */
+static bool is_roomy(const struct winsize *size)
+{
+    return size->ws_col >= COLUMNS_MIN && size->ws_row >= ROWS_MIN;
+}
+
+/* Only between lines: libedit loses its place when the size changes under a line. */
 static void follow_size(struct ebb__repl_input *in)
 {
     struct winsize size;
 
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !memcmp(&size, &in->size, sizeof size))
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !memcmp(&size, &in->size, sizeof size) || !is_roomy(&size))
         return;
     in->size = size;
     el_resize(in->edit);
@@ -133,7 +142,6 @@ static bool next_byte(struct ebb__repl_input *in, char *byte)
 
         if (atomic_load(in->repl->cli->cancelled))
             return false;
-        follow_size(in);
         if (ready > 0) {
             ssize_t n = read(STDIN_FILENO, byte, 1);
 
@@ -196,6 +204,7 @@ static int read_edited(struct ebb__repl_input *in, struct ebb_str *out, struct e
 
     in->was_dropped = in->is_over = false;
     before = uselocale(in->locale);
+    follow_size(in);
     line = el_gets(in->edit, &n);
     uselocale(before);
     if (in->was_dropped) {
@@ -373,6 +382,7 @@ static int open_edit(struct ebb__repl_input *in, struct ebb_err *err)
     el_set(in->edit, EL_BIND, "^I", "ebb-complete", NULL);
     el_set(in->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_set(in->edit, EL_SETTY, "-d", "-isig", NULL);
+    el_set(in->edit, EL_SETTY, "-d", "-ixon", NULL);
     history_path(in);
     load_history(in);
     return 0;
@@ -391,7 +401,8 @@ int ebb__repl_input_open(struct ebb_repl *repl, struct ebb__repl_input **out, st
     ebb_buf_init(&in->line, EBB__REPL_LINE_MAX);
     ebb_buf_init(&in->file, 4096);
     in->is_dumb = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    if (in->is_dumb && term && strcmp(term, "dumb")) {
+    if (in->is_dumb && term && strcmp(term, "dumb") && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &in->size) &&
+        (is_roomy(&in->size) || !in->size.ws_col)) {
         in->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
         before = in->locale ? uselocale(in->locale) : (locale_t)0;
         rc = in->locale ? open_edit(in, err) : ebb_err_nomem(err);

@@ -16,13 +16,13 @@ static void fill_set(sigset_t *set)
 
 static void *watch(void *data)
 {
-    atomic_bool *interrupted = data;
+    struct ebb_signals *signals = data;
     sigset_t set;
     int number;
 
     fill_set(&set);
     while (sigwait(&set, &number) == 0) {
-        if (atomic_exchange(interrupted, true)) {
+        if (atomic_exchange(&signals->interrupted, true) && !(number == SIGINT && atomic_load(&signals->converses))) {
             signal(number, SIG_DFL);
             pthread_sigmask(SIG_UNBLOCK, &set, NULL);
             raise(number);
@@ -31,7 +31,7 @@ static void *watch(void *data)
     return NULL;
 }
 
-int ebb_signals_watch(atomic_bool *interrupted, struct ebb_err *err)
+int ebb_signals_watch(struct ebb_signals *signals, struct ebb_err *err)
 {
     struct sigaction ignore;
     pthread_t thread;
@@ -41,7 +41,7 @@ int ebb_signals_watch(atomic_bool *interrupted, struct ebb_err *err)
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignore, NULL);
     fill_set(&set);
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL) || pthread_create(&thread, NULL, watch, interrupted))
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) || pthread_create(&thread, NULL, watch, signals))
         return ebb_err_set(err, EBB_EINTERNAL, "signals: can't be watched");
     pthread_detach(thread);
     return 0;
