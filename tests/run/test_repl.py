@@ -593,7 +593,7 @@ class Terminal(Base):
         self.wait(r"^aborted: gas 2 000 000 used up")
         self.line(":bench orphans-on-event 10000000")
         time.sleep(1)
-        self.key("C-c")
+        self.key("C-c", "C-c", "C-c")
         self.wait(r"^\d+ evaluations, |^error: interrupted", 60)
         self.line("20 + 1")
         self.wait(r"^21$")
