@@ -103,7 +103,7 @@ int ebb__repl_parts(struct ebb_repl *repl, const struct ebb__repl_words *words, 
 {
     const struct ebb_value *facts, *parts, **sorted;
     struct ebb_buf *out = ebb__repl_out(repl);
-    size_t rows, count;
+    size_t rows = 0, count;
     int rc = read_rows(words, &rows, err);
 
     if (!rc)
@@ -174,7 +174,7 @@ int ebb__repl_history(struct ebb_repl *repl, const struct ebb__repl_words *words
     const struct ebb_policy *meant = ebb__repl_policy_meant(repl);
     const struct ebb_value *facts, *snapshots, *runs;
     struct moment *all;
-    size_t rows, count = 0;
+    size_t rows = 0, count = 0;
     int rc = read_rows(words, &rows, err);
 
     if (!rc)
