@@ -27,14 +27,18 @@ static int64_t later(int64_t a, int64_t b)
 /* What a trigger is: options that only matter when it fires are left out. Never 0. */
 static uint64_t key_of(const struct ebb_trigger *t)
 {
-    struct ebb_buf text;
+    const char *parts[] = {t->text ? t->text : "", " ", t->tz ? t->tz : ""};
+    char numbers[120];
+    XXH3_state_t state;
     uint64_t hash;
 
-    ebb_buf_init(&text, 65536);
-    ebb_buf_printf(&text, "%d %s %s %lld %d %lld %d", (int)t->kind, t->text, t->tz, (long long)t->step_ms,
-                   (int)t->anchor, (long long)t->n, (int)t->since);
-    hash = XXH3_64bits(text.data ? text.data : "", text.len);
-    ebb_buf_fini(&text);
+    snprintf(numbers, sizeof numbers, "%d %lld %d %lld %d ", (int)t->kind, (long long)t->step_ms, (int)t->anchor,
+             (long long)t->n, (int)t->since);
+    XXH3_64bits_reset(&state); /* needs no memory: a key that depended on it would make the trigger a new one */
+    XXH3_64bits_update(&state, numbers, strlen(numbers));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        XXH3_64bits_update(&state, parts[i], strlen(parts[i]));
+    hash = XXH3_64bits_digest(&state);
     return hash ? hash : 1;
 }
 
