@@ -227,7 +227,7 @@ int ebb__repl_events(struct ebb_repl *repl, const struct ebb__repl_words *words,
 {
     const struct ebb_value *facts, *events;
     struct moment *all;
-    size_t rows, count = 0;
+    size_t rows = 0, count = 0;
     int rc = read_rows(words, &rows, err);
 
     if (!rc)
