@@ -193,7 +193,7 @@ static void record(lua_State *L, const char *name, int a, int key, enum ebb__tru
     struct ebb__eval *e = ebb__eval_of(L);
     struct ebb_value *entry;
 
-    if (ebb_value_get_count(e->checks) >= EBB__CHECKS_MAX) {
+    if (ebb_value_get_count(e->checks) >= (key ? EBB__CHECKS_EACH_MAX : EBB__CHECKS_MAX)) {
         e->dropped_checks++;
         return;
     }

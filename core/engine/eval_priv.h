@@ -11,6 +11,7 @@
 #include "engine/settings_priv.h"
 
 #define EBB__CHECKS_MAX 500
+#define EBB__CHECKS_EACH_MAX 400 /* check_each leaves room for the others */
 #define EBB__NODES_MAX 1000
 #define EBB__CHILDREN_MAX 4000
 #define EBB__HEIGHT_MAX 16

@@ -86,9 +86,11 @@ int ebb__why_probe(struct ebb__why *y, int64_t at_ms, size_t *index, struct ebb_
         place++;
     if (place < y->count && y->probes[place].at_ms == at_ms)
         *index = place;
-    if (*index != SIZE_MAX || place == 0 || at_ms > y->end_ms || y->count == EBB__PROBES_MAX)
+    if (*index != SIZE_MAX || place == 0 || at_ms > y->end_ms || y->count == EBB__PROBES_MAX ||
+        y->gas > EBB__PROBES_GAS)
         return 0;
     rc = ebb__why_evaluate(y, at_ms, &probe, &record, err);
+    y->gas += ebb_value_int_of(record, "gas", 0);
     if (record) /* a policy that goes wrong there tells no more than that */
         rc = add_probe(y, place, &probe, record, err);
     ebb_value_free(record);

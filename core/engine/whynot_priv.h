@@ -9,6 +9,7 @@
 #include "engine/whynot.h"
 
 #define EBB__PROBES_MAX 1500
+#define EBB__PROBES_GAS ((int64_t)20000000) /* and no more once they cost this much */
 
 /* An operand of a check as a number. */
 struct ebb__operand {
@@ -36,6 +37,7 @@ struct ebb__why {
     int8_t *slopes;            /* of each check: 1, -1: a − b grows or shrinks as the clock goes; else 0 */
     struct ebb__probe *probes; /* by instant */
     size_t count;
+    int64_t gas; /* that all of them took */
     int64_t end_ms;
 };
 /* Evaluate at an instant; the record as a map in *record (the caller frees) and the decision's verdict and until in

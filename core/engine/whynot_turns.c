@@ -113,9 +113,13 @@ static int probe_checks(struct ebb__why *y, struct ebb_err *err)
     checks = ebb_value_get(record, "checks");
     if (record)
         rc = 0;
-    for (size_t i = 0; i < y->check_count && !rc; i++)
-        if (ebb_value_get_at(checks, i) && is_same(ebb_value_get_at(y->checks, i), ebb_value_get_at(checks, i)))
-            rc = probe_check(y, i, ebb_value_get_at(checks, i), err);
+    for (size_t i = 0; i < 2 * y->check_count && !rc; i++) { /* first the plain ones, then those of each item */
+        size_t k = i % y->check_count;
+        const struct ebb_value *mine = ebb_value_get_at(y->checks, k), *its = ebb_value_get_at(checks, k);
+
+        if (its && is_same(mine, its) && (ebb_value_get(mine, "key") != NULL) == (i >= y->check_count))
+            rc = probe_check(y, k, its, err);
+    }
     ebb_value_free(record);
     return rc;
 }
