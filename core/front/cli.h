@@ -7,6 +7,7 @@
 #define EBB_FRONT_CLI_H
 
 #include "front/args.h"
+#include "front/signals.h"
 #include "service/workspace.h"
 
 enum ebb_progress_mode { EBB_PROGRESS_AUTO, EBB_PROGRESS_NONE, EBB_PROGRESS_JSON };
@@ -21,8 +22,8 @@ struct ebb_cli {
     struct ebb_workspace *ws;
     int64_t now_ms; /* --at */
     atomic_bool *cancelled;
-    atomic_bool *converses; /* set while a second interruption must not end the process; may be NULL */
-    bool keeps_out;         /* a caller takes `out`: emit writes nothing */
+    struct ebb_signals *signals; /* where `cancelled` is; NULL in a command that another one runs */
+    bool keeps_out;              /* a caller takes `out`: emit writes nothing */
     enum ebb_progress_mode progress;
     bool has_line; /* a progress line stands on the terminal */
     int64_t line_ms, phase_ms;

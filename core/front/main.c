@@ -44,14 +44,14 @@ static int run(struct ebb_cli *cli, int argc, char **argv, struct ebb_err *err)
 int main(int argc, char **argv)
 {
     struct ebb_err err = {EBB_OK, false, "", ""}, out_err = {EBB_OK, false, "", ""};
-    struct ebb_signals signals = {false, false};
+    struct ebb_signals signals = {false, false, false};
     struct ebb_cli cli;
     int rc, status;
 
     if (!hold_descriptors())
         return 3;
     ebb_cli_init(&cli, &signals.interrupted);
-    cli.converses = &signals.converses;
+    cli.signals = &signals;
     cli.is_json = ebb_args_wants_json(argc, argv);
     rc = ebb_signals_watch(&signals, &err);
     if (!rc)

@@ -107,15 +107,15 @@ static int converse(struct ebb_repl *repl, struct ebb_err *err)
     int rc = ebb__repl_flush(repl, err);
 
     ebb_buf_init(&block, EBB__REPL_LINE_MAX);
-    if (repl->cli->converses)
-        atomic_store(repl->cli->converses, isatty(STDIN_FILENO));
+    if (repl->cli->signals)
+        atomic_store(&repl->cli->signals->converses, isatty(STDIN_FILENO));
     if (!rc)
         rc = ebb__repl_input_open(repl, &input, err);
     if (!rc)
         rc = read_all(repl, input, &block, err);
     ebb__repl_input_close(input);
-    if (repl->cli->converses)
-        atomic_store(repl->cli->converses, false);
+    if (repl->cli->signals)
+        atomic_store(&repl->cli->signals->converses, false);
     ebb_buf_fini(&block);
     return rc;
 }

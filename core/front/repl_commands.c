@@ -211,6 +211,11 @@ void ebb__repl_say_error(struct ebb_repl *repl, const struct ebb_err *err)
     }
 }
 
+bool ebb__repl_is_ended(const struct ebb_repl *repl)
+{
+    return repl->cli->signals && atomic_load(&repl->cli->signals->ends);
+}
+
 int ebb__repl_run(struct ebb_repl *repl, const char *input, size_t n, bool *incomplete, struct ebb_err *err)
 {
     size_t i = 0;
@@ -229,6 +234,10 @@ int ebb__repl_run(struct ebb_repl *repl, const char *input, size_t n, bool *inco
         rc = ebb__repl_lua(repl, (struct ebb_str){input, n}, incomplete, err);
     if (atomic_exchange(repl->cli->cancelled, false) && !rc)
         rc = ebb_err_set(err, EBB_ECANCELLED, "interrupted");
+    if (ebb__repl_is_ended(repl)) {
+        repl->quits = true;
+        repl->cli->exit_status = ebb_error_exit(EBB_ECANCELLED);
+    }
     if (rc && rc != -(int)EBB_ENOMEM) {
         ebb__repl_say_error(repl, err);
         rc = 0;

@@ -70,7 +70,7 @@ static int end_plain(struct ebb__repl_input *in, struct ebb_err *err)
 {
     if (!atomic_load(in->repl->cli->cancelled))
         return ebb_err_set(err, EBB_ENOENT, "input: is at its end");
-    if (in->is_dumb && atomic_exchange(in->repl->cli->cancelled, false))
+    if (in->is_dumb && !ebb__repl_is_ended(in->repl) && atomic_exchange(in->repl->cli->cancelled, false))
         return ebb_err_set(err, EBB_ECANCELLED, "interrupted");
     in->repl->cli->exit_status = ebb_error_exit(EBB_ECANCELLED);
     return ebb_err_set(err, EBB_ENOENT, "interrupted");
@@ -140,8 +140,9 @@ static bool next_byte(struct ebb__repl_input *in, char *byte)
     for (;;) {
         int ready = poll(&fd, 1, POLL_MS);
 
-        if (atomic_load(in->repl->cli->cancelled))
+        if (ebb__repl_is_ended(in->repl))
             return false;
+        atomic_store(in->repl->cli->cancelled, false); /* was meant for what ran before */
         if (ready > 0) {
             ssize_t n = read(STDIN_FILENO, byte, 1);
 
@@ -214,7 +215,7 @@ static int read_edited(struct ebb__repl_input *in, struct ebb_str *out, struct e
         return ebb_err_set(err, EBB_ECANCELLED, "interrupted");
     }
     if (!line || n <= 0 || in->is_over) {
-        if (atomic_load(in->repl->cli->cancelled))
+        if (ebb__repl_is_ended(in->repl))
             in->repl->cli->exit_status = ebb_error_exit(EBB_ECANCELLED);
         fputs("\n", stdout);
         fflush(stdout);

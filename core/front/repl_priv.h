@@ -97,6 +97,8 @@ extern const struct ebb__repl_command EBB__REPL_LOOK[], EBB__REPL_DECIDE[], EBB_
 /* Commands (repl_commands.c). Run one input (a command or a chunk of Lua) and append what it says to the output; errors
  * are said too. *incomplete: more lines must come, nothing was said. EBB_ENOMEM, EBB_EIO. */
 int ebb__repl_run(struct ebb_repl *repl, const char *input, size_t n, bool *incomplete, struct ebb_err *err);
+/* Whether the program was told to end, not merely interrupted. */
+bool ebb__repl_is_ended(const struct ebb_repl *repl);
 /* Every command in order; NULL past the end. */
 const struct ebb__repl_command *ebb__repl_command_at(size_t index);
 /* Run a command of the program with these arguments (the first is its name) and append its output. */

@@ -22,6 +22,8 @@ static void *watch(void *data)
 
     fill_set(&set);
     while (sigwait(&set, &number) == 0) {
+        if (number != SIGINT)
+            atomic_store(&signals->ends, true);
         if (atomic_exchange(&signals->interrupted, true) && !(number == SIGINT && atomic_load(&signals->converses))) {
             signal(number, SIG_DFL);
             pthread_sigmask(SIG_UNBLOCK, &set, NULL);

@@ -13,6 +13,7 @@
 
 struct ebb_signals {
     atomic_bool interrupted; /* whoever deals with it sets it back */
+    atomic_bool ends;        /* SIGTERM or SIGHUP came */
     atomic_bool converses;   /* a conversation goes on */
 };
 /* Start watching, before any other thread is made; SIGPIPE is ignored from here on. signals must live as long as the
