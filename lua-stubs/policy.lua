@@ -59,12 +59,12 @@
 ---@field list fun(options: { [1]: string, since?: ebb.since, where?: fun(e: ebb.event): boolean? }): ebb.event[] The events of a type, oldest first.
 
 ---@class ebb.runs History of this policy on this table.
----@field conflicts fun(options?: { since?: ebb.since, within?: ebb.since }): integer How many commit conflicts the runs met.
----@field count fun(options?: { since?: ebb.since, within?: ebb.since, outcome?: string }): integer How many runs there were.
----@field failed_in_a_row integer Failures since the last good run.
+---@field conflicts fun(options?: { since?: ebb.since, within?: ebb.since }): integer? How many commit conflicts the runs met.
+---@field count fun(options?: { since?: ebb.since, within?: ebb.since, outcome?: string }): integer? How many runs there were.
+---@field failed_in_a_row integer? Failures since the last good run; nil where the history is not known.
 ---@field last ebb.run? The last run that started.
 ---@field last_success ebb.run? The last good one.
----@field since_partition fun(key: string): ebb.duration Time since a run took the partition; since 1970 when none did.
+---@field since_partition fun(key: string): ebb.duration? Time since a run took the partition; since 1970 when none did.
 
 ---@class ebb.trigger Why the policy decides now.
 ---@field events ebb.event[]? The events of this occurrence.

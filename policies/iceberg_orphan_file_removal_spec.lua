@@ -36,6 +36,11 @@ describe("iceberg-orphan-file-removal", function()
     assert.equal("s3://lake/db/events/data", d.action.location)
   end)
 
+  it("does nothing when nobody knows how earlier runs went", function()
+    s:set("runs", nil)
+    assert.verdict(s:decide(), { "skip", failing = { "no_failing_streak" } })
+  end)
+
   it("is refused where the cutoff is too young or the location is another's", function()
     open { params = { olderThanDays = 0 } }
     assert.verdict(s:decide(), { "refused", by = "guard.floor" })

@@ -59,6 +59,15 @@ static struct ebb__window read_options(lua_State *L, const char *what, const cha
     return within.since == INT64_MIN ? since : within;
 }
 
+/* The answer, or nil: without a history nothing can be said. */
+static int push_known(lua_State *L, lua_Integer answer)
+{
+    if (!ebb__runs_is_known(ebb__eval_of(L)->input))
+        return 0;
+    lua_pushinteger(L, answer);
+    return 1;
+}
+
 /* ctx.runs.count { outcome =, within =, since = } */
 static int l_count(lua_State *L)
 {
@@ -75,8 +84,7 @@ static int l_count(lua_State *L)
 
         count += fits && ebb__window_has(L, &since, ebb_value_int_of(run, "started", 0));
     }
-    lua_pushinteger(L, count);
-    return 1;
+    return push_known(L, count);
 }
 
 /* ctx.runs.conflicts { within =, since = }: commit conflicts that runs met. */
@@ -94,8 +102,7 @@ static int l_conflicts(lua_State *L)
         if (ebb__window_has(L, &since, ebb_value_int_of(run, "started", 0)))
             count += ebb_value_int_of(run, "conflicts", 0);
     }
-    lua_pushinteger(L, count);
-    return 1;
+    return push_known(L, count);
 }
 
 static bool has_partition(const struct ebb_value *run, struct ebb_str key)
@@ -129,6 +136,5 @@ static int l_since_partition(lua_State *L)
         if (!ebb_value_get(run, "ended")) /* it stays 0 while it runs */
             e->changes.is_unclear = true;
     }
-    lua_pushinteger(L, e->input->now_ms - ended);
-    return 1;
+    return push_known(L, e->input->now_ms - ended);
 }

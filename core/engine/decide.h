@@ -15,17 +15,24 @@
 
 enum ebb_mode { EBB_MODE_OBSERVE, EBB_MODE_APPROVE, EBB_MODE_ENFORCE };
 
-/* `facts` is a map; every part may be missing, which makes checks on it unknown:
- *   table   catalog, namespace, name, uuid, location, format_version; properties (map of strings); spec, sort_order,
+/* `facts` is a map; every part may be missing, which makes checks on it unknown. Instants and durations are integers
+ * (ms).
+ *
+ * - table: catalog, namespace, name, uuid, location, format_version; properties (map of texts); spec, sort_order,
  * schema (plain data); snapshots: list, oldest first, of {id, parent_id, sequence, at, operation, summary};
  * current_snapshot: one of these; refs: map of name to {snapshot_id, type}; stats: {data_files, bytes, delete_files,
  * delete_records, small_files, manifests, snapshots, longest_write, as_of, snapshot_id, orphans: {files, bytes, at}}
  * (`at` is when the listing was made: scripts see `age`, now − at; a fixed `age` is taken where there is no `at`);
  * partitions: list of {key, spec_id, files, bytes, records, delete_files, delete_records, avg_file, max_file,
- * last_write}; location_overlaps events  list of {id, type, at, source, …} of this table, any order runs    list of
- * {id, started, ended, outcome, trigger, partitions, conflicts, …} of this policy on this table, oldest first; outcome
- * is success, observed, failed, partial or running (ended missing) fleet   plain data flags   map of site flag to
- * boolean Instants and durations are integers (ms). */
+ * last_write}; location_overlaps.
+ *
+ * - events: list of {id, type, at, source, …} of this table, in any order.
+ *
+ * - runs: list of {id, started, ended, outcome, trigger, partitions, conflicts, …} of this policy on this table, oldest
+ *   first; outcome is success, observed, failed, partial or running (ended missing). An empty list: it never ran; none:
+ *   the history is not known, and ctx.runs tells nil.
+ *
+ * - fleet: plain data; flags: map of site flag to boolean. */
 struct ebb_decide_input {
     const struct ebb_value *facts;
     int64_t now_ms;

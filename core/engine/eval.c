@@ -11,6 +11,8 @@ static void put_runs(struct ebb__eval *e)
 {
     struct ebb_value *runs = ebb_value_put_map(e->ctx, "runs");
 
+    if (!ebb__runs_is_known(e->input))
+        return;
     ebb_value_put_copy(runs, "last", ebb__runs_last(e->input, false));
     ebb_value_put_copy(runs, "last_success", ebb__runs_last(e->input, true));
     ebb_value_put_int(runs, "failed_in_a_row", ebb__runs_failed_in_a_row(e->input));

@@ -87,6 +87,9 @@ struct ebb__eval *ebb__eval_of(lua_State *L);
 
 /* History (history.c), from the facts alone. */
 #define EBB__OWN_RUN_KEY "ebb.run-id" /* in the summary of snapshots that maintenance made */
+/* Whether the facts tell of runs at all: an empty list is a policy that never ran, none is a history that is not known.
+ */
+bool ebb__runs_is_known(const struct ebb_decide_input *input);
 const struct ebb_value *ebb__runs_last(const struct ebb_decide_input *input, bool success_only);
 int64_t ebb__runs_failed_in_a_row(const struct ebb_decide_input *input);
 bool ebb__runs_is_running(const struct ebb_decide_input *input);

@@ -18,6 +18,11 @@ static const struct ebb_value *runs_of(const struct ebb_decide_input *input)
     return ebb_value_get(input->facts, "runs");
 }
 
+bool ebb__runs_is_known(const struct ebb_decide_input *input)
+{
+    return ebb_value_get_kind(runs_of(input)) == EBB_VALUE_LIST;
+}
+
 const struct ebb_value *ebb__runs_last(const struct ebb_decide_input *input, bool success_only)
 {
     const struct ebb_value *runs = runs_of(input);

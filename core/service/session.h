@@ -92,7 +92,8 @@ int ebb_session_resume(struct ebb_session *session, struct ebb_err *err);
 
 /* Change the world. event: a map with type and whatever else; id and at are filled in when missing; *id (may be NULL)
  * gets the id. commits: n snapshots by writers, one millisecond apart, ending now. set: the value (NULL removes) at a
- * path below t ("stats.bytes", "properties", "partitions"), or "flags.NAME". reset: back to the facts as they were
+ * path below t ("stats.bytes", "properties", "partitions"), or "flags.NAME"; "runs" with NULL: the
+ * history is not known. reset: back to the facts as they were
  * added, without runs, events, schedules; the clock stays. */
 int ebb_session_event(struct ebb_session *session, size_t table, const struct ebb_value *event, char id[40],
                       struct ebb_err *err);

@@ -292,20 +292,36 @@ static int check_path(const char *path, struct ebb_err *err)
     return -(int)EBB_EUSAGE;
 }
 
+/* A history is made by running; it can only be forgotten. */
+static int forget_history(struct ebb__stage *t, const struct ebb_value *value, struct ebb_err *err)
+{
+    if (value)
+        return ebb_err_set(err, EBB_EUSAGE, "set runs: only nil can be given: the history is not known then");
+    t->is_history_unknown = true;
+    t->made++;
+    return 0;
+}
+
 int ebb_session_set(struct ebb_session *s, size_t table, const char *path, const struct ebb_value *box, const char *key,
                     struct ebb_err *err)
 {
+    const struct ebb_value *value = box ? ebb_value_get(box, key) : NULL;
     bool is_outside = !strncmp(path, "flags", 5) || !strncmp(path, "fleet", 5);
     struct ebb__stage *t = NULL;
     char full[256];
     int rc = stage_of(s, table, &t, err);
 
+    if (!rc && !strcmp(path, "runs")) {
+        rc = forget_history(t, value, err);
+        ebb__session_touch(s, table);
+        return rc;
+    }
     if (!rc)
         rc = check_path(path, err);
     if (rc)
         return rc;
     snprintf(full, sizeof full, "%s%.220s", is_outside ? "" : "table.", path);
-    rc = ebb__stage_change(t, full, box ? ebb_value_get(box, key) : NULL, err);
+    rc = ebb__stage_change(t, full, value, err);
     t->settings_made++;
     ebb__session_touch(s, table);
     return rc;

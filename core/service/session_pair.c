@@ -156,8 +156,10 @@ static int make_facts(const struct ebb__spot *at, struct ebb_err *err)
     int rc;
 
     for (size_t i = 0; i < ebb_value_get_count(own); i++)
-        ebb_value_put_ref(facts, ebb_value_get_key(own, i).p, ebb_value_get_at(own, i));
-    ebb_value_put_ref(facts, "runs", at->pair->runs);
+        if (!ebb_str_is_equal(ebb_value_get_key(own, i), EBB_STR("runs")))
+            ebb_value_put_ref(facts, ebb_value_get_key(own, i).p, ebb_value_get_at(own, i));
+    if (!at->stage->is_history_unknown)
+        ebb_value_put_ref(facts, "runs", at->pair->runs);
     rc = ebb_value_check(facts, "facts", err);
     if (rc) {
         ebb_value_free(facts);

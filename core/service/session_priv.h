@@ -20,6 +20,7 @@ struct ebb__stage {           /* a table */
     size_t grown;               /* items added since it was made */
     size_t made, settings_made; /* count how often the facts, and what settings go by, were made anew */
     size_t commits, event_count;
+    bool is_history_unknown; /* policies are not told of runs */
 };
 
 /* A policy on a table. */

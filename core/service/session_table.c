@@ -386,6 +386,7 @@ int ebb__stage_reset(struct ebb__stage *t, struct ebb_err *err)
     t->made++;
     t->settings_made++;
     t->commits = 0;
+    t->is_history_unknown = false;
     return 0;
 }
 

@@ -72,7 +72,7 @@ function Session:event(event) end
 ---@param n integer
 function Session:commits(n) end
 
----Set a fact by its path below t ("stats.bytes"), or "flags.NAME"; nil: unknown.
+---Set a fact by its path below t ("stats.bytes"), "flags.NAME", or "runs" (the history); nil: unknown.
 ---@param path string
 ---@param value any
 function Session:set(path, value) end

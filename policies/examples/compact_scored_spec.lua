@@ -72,6 +72,14 @@ describe("compact-scored", function()
     assert.verdict(s:decide(), { "skip", failing = { "no_conflict_storm", "settled" } })
   end)
 
+  it("does nothing when nobody knows what was done before", function()
+    s:set("runs", nil)
+    local d = s:decide()
+    assert.verdict(d, { "skip", by = "policy" })
+    assert.equal("unknown", check_of(d, "no_conflict_storm"))
+    assert.equal("unknown", check_of(d, "rested", "ds=2026-03-28"))
+  end)
+
   it("fires every two hours, and after twenty commits", function()
     s:step "6h"
     assert.equal(3, #s.decisions)

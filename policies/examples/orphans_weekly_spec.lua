@@ -79,6 +79,11 @@ describe("orphans-weekly", function()
     assert.verdict(s:decide(), { "skip", by = "policy" })
   end)
 
+  it("does nothing when nobody knows how earlier runs went", function()
+    s:set("runs", nil)
+    assert.verdict(s:step "7d", { "skip", failing = { "estimate_is_stale", "never_scanned", "no_failing_streak" } })
+  end)
+
   it("is off where the owner says so", function()
     s:set("properties", { ["maintenance.orphans"] = "off" })
     assert.is_nil(s:step "14d")

@@ -69,7 +69,7 @@ static void test_builtin(void **state)
     struct step s = {.input = {.bound = true}};
 
     (void)state;
-    decide(&s, policy, "{\"table\":{" CLICKS "}}", HELP_NOW);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS "}}", HELP_NOW);
     check_verdict(&s, EBB_VERDICT_RUN);
     assert_int_equal(cutoff_of(&s), HELP_NOW - 3 * HELP_DAY);
     assert_null(ebb_value_get(ebb_decision_get_action(s.d), "location"));
@@ -77,26 +77,39 @@ static void test_builtin(void **state)
     done(&s);
     s.input.bound = true;
     s.input.overrides = overrides;
-    decide(&s, policy, "{\"table\":{" CLICKS "}}", HELP_NOW);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS "}}", HELP_NOW);
     check_verdict(&s, EBB_VERDICT_REFUSED);
     done(&s);
     s.input.bound = s.input.allow_below_floor = true;
     s.input.overrides = overrides;
-    decide(&s, policy, "{\"table\":{" CLICKS "}}", HELP_NOW);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS "}}", HELP_NOW);
     check_verdict(&s, EBB_VERDICT_RUN);
     assert_int_equal(cutoff_of(&s), HELP_NOW);
     assert_true(ebb_value_bool_of(ebb_decision_get_action(s.d), "dry_run", false));
     assert_string_equal(ebb_value_text_of(ebb_decision_get_action(s.d), "location"), "s3://lake/clicks/data");
     done(&s);
     s.input.bound = true;
-    decide(&s, policy, "{\"table\":{" CLICKS ",\"properties\":{\"gc.enabled\":\"FALSE\"}}}", HELP_NOW);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS ",\"properties\":{\"gc.enabled\":\"FALSE\"}}}", HELP_NOW);
     check_verdict(&s, EBB_VERDICT_SKIP);
     done(&s);
-    decide(&s, policy, "{\"table\":{" CLICKS "}}", HELP_NOW);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS "}}", HELP_NOW);
     check_verdict(&s, EBB_VERDICT_SKIP);
     assert_string_equal(ebb_decision_get_by(s.d), "guard.target");
     done(&s);
     ebb_value_free(overrides);
+    ebb_policy_free(policy);
+}
+
+/* No list of runs is no list of no runs: a streak of failures may stand behind it. */
+static void test_history_unknown(void **state)
+{
+    struct ebb_policy *policy = load("iceberg_orphan_file_removal.lua");
+    struct step s = {.input = {.bound = true}};
+
+    (void)state;
+    decide(&s, policy, "{\"table\":{" CLICKS "}}", HELP_NOW);
+    check_verdict(&s, EBB_VERDICT_SKIP);
+    done(&s);
     ebb_policy_free(policy);
 }
 
@@ -120,7 +133,7 @@ static void test_weekly(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        snprintf(json, sizeof json, "{\"table\":{" CLICKS ",\"stats\":%s}}", CASES[i].stats);
+        snprintf(json, sizeof json, "{\"runs\":[],\"table\":{" CLICKS ",\"stats\":%s}}", CASES[i].stats);
         decide(&s, policy, json, HELP_NOW);
         check_verdict(&s, CASES[i].verdict);
         if (CASES[i].verdict == EBB_VERDICT_RUN)
@@ -128,14 +141,15 @@ static void test_weekly(void **state)
         done(&s);
     }
     decide(&s, policy,
-           "{\"table\":{" CLICKS ",\"stats\":{\"longest_write\":1},\"properties\":{\"maintenance.orphans\":\"off\"}}}",
+           "{\"runs\":[],\"table\":{" CLICKS
+           ",\"stats\":{\"longest_write\":1},\"properties\":{\"maintenance.orphans\":\"off\"}}}",
            HELP_NOW);
     check_verdict(&s, EBB_VERDICT_SKIP);
     assert_string_equal(ebb_decision_get_by(s.d), "guard.target");
     done(&s);
     /* Monday 07:00 in New York is 11:00Z: quiet until 20:00 there */
     decide(&s, policy,
-           "{\"table\":{" CLICKS
+           "{\"runs\":[],\"table\":{" CLICKS
            ",\"stats\":{\"longest_write\":1},\"properties\":{\"owner.timezone\":\"America/New_York\"}}}",
            HELP_NOW + HELP_DAY + 11 * 3600000);
     check_verdict(&s, EBB_VERDICT_DEFER);
@@ -153,18 +167,20 @@ static void test_on_event(void **state)
 
     (void)state;
     /* a failed commit arms a run for the time when its leftovers are three days old */
-    decide(&s, policy, "{\"table\":{" CLICKS ",\"snapshots\":[]},\"events\":[" FAILED "]}", HELP_NOW + 600000);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS ",\"snapshots\":[]},\"events\":[" FAILED "]}",
+           HELP_NOW + 600000);
     check_verdict(&s, EBB_VERDICT_DEFER);
     assert_int_equal(ebb_decision_get_until_ms(s.d), HELP_NOW + 3 * HELP_DAY);
     assert_string_equal(ebb_decision_get_by(s.d), "policy");
     done(&s);
-    decide(&s, policy, "{\"table\":{" CLICKS ",\"snapshots\":[]},\"events\":[" FAILED "]}", HELP_NOW + 3 * HELP_DAY);
+    decide(&s, policy, "{\"runs\":[],\"table\":{" CLICKS ",\"snapshots\":[]},\"events\":[" FAILED "]}",
+           HELP_NOW + 3 * HELP_DAY);
     check_verdict(&s, EBB_VERDICT_RUN);
     assert_int_equal(cutoff_of(&s), HELP_NOW);
     done(&s);
     /* one that was retried and won leaves nothing */
     decide(&s, policy,
-           "{\"table\":{" CLICKS
+           "{\"runs\":[],\"table\":{" CLICKS
            ",\"snapshots\":[]},\"events\":[{\"id\":\"e\",\"type\":\"commit.failed\",\"at\":1774742400000,"
            "\"files_written\":3,\"retried_ok\":true}]}",
            HELP_NOW + 3 * HELP_DAY);
@@ -208,8 +224,9 @@ static void test_on_event_quiet(void **state)
     struct step s = {0};
 
     (void)state;
-    n += (size_t)snprintf(
-        json, 100000, "{\"table\":{" CLICKS ",\"properties\":{\"owner.timezone\":\"Europe/Berlin\"},\"snapshots\":[");
+    n += (size_t)snprintf(json, 100000,
+                          "{\"runs\":[],\"table\":{" CLICKS
+                          ",\"properties\":{\"owner.timezone\":\"Europe/Berlin\"},\"snapshots\":[");
     for (int i = 0; i < 500; i++)
         n += (size_t)snprintf(json + n, 100000 - n, "%s{\"id\":%d,\"at\":%lld}", i ? "," : "", i + 1,
                               (long long)(HELP_NOW + i));
@@ -260,8 +277,10 @@ static void test_never_young(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin), cmocka_unit_test(test_weekly),         cmocka_unit_test(test_on_event),
-        cmocka_unit_test(test_filter),  cmocka_unit_test(test_on_event_quiet), cmocka_unit_test(test_never_young),
+        cmocka_unit_test(test_builtin),     cmocka_unit_test(test_history_unknown),
+        cmocka_unit_test(test_weekly),      cmocka_unit_test(test_on_event),
+        cmocka_unit_test(test_filter),      cmocka_unit_test(test_on_event_quiet),
+        cmocka_unit_test(test_never_young),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
