@@ -14,6 +14,7 @@ struct cut {
     const struct ebb_decide_input *input;
     const struct ebb__reads *reads; /* NULL: nothing was read */
     bool is_odd;                    /* a name holds NUL */
+    bool has_run_out;               /* of memory */
 };
 
 static struct ebb_str key_of(const struct cut *c, int node)
@@ -40,6 +41,7 @@ static void put_ref(struct cut *c, struct ebb_value *map, struct ebb_str key, co
         return;
     ebb_buf_init(&name, EBB__READS_POOL + 1);
     ebb_buf_add_str(&name, key);
+    c->has_run_out = c->has_run_out || ebb_buf_check(&name, "inputs", NULL) == -(int)EBB_ENOMEM;
     c->is_odd = c->is_odd || name.bad || strlen(ebb_buf_cstr(&name)) != key.n;
     ebb_value_put_ref(map, ebb_buf_cstr(&name), value);
     ebb_buf_fini(&name);
@@ -266,9 +268,11 @@ static int write_tree(const struct cut *c, const struct ebb_value *tree, struct 
     struct ebb_jsonw w;
 
     ebb_jsonw_init(&w, out);
-    if (ebb_value_check(tree, "inputs", NULL) == -(int)EBB_ENOMEM)
+    if (c->has_run_out || ebb_value_check(tree, "inputs", NULL) == -(int)EBB_ENOMEM)
         return ebb_err_nomem(err);
     ebb__mask_write(mask, tree, &w);
+    if (ebb_buf_check(out, "inputs", NULL) == -(int)EBB_ENOMEM)
+        return ebb_err_nomem(err);
     *is_good = !out->bad && !mask->is_odd && !c->is_odd && !ebb_value_check(tree, "inputs", NULL);
     return 0;
 }
@@ -276,7 +280,7 @@ static int write_tree(const struct cut *c, const struct ebb_value *tree, struct 
 int ebb__inputs_write(const struct ebb_policy *policy, const struct ebb_decide_input *input, const struct ebb__eval *e,
                       const struct ebb__mask *mask, size_t max, struct ebb_jsonw *w, struct ebb_err *err)
 {
-    struct cut c = {policy, input, e ? &e->reads : NULL, false};
+    struct cut c = {policy, input, e ? &e->reads : NULL, false, false};
     struct ebb__mask named = {.secrets = mask->secrets, .by_name = true};
     struct ebb_value *tree = ebb_value_new_map(NULL);
     struct ebb_buf out;

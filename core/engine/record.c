@@ -26,6 +26,8 @@ static void write_table(struct ebb_jsonw *w, const struct ebb_value *t)
     ebb_buf_printf(&label, "%s.%s%s%s", catalog ? catalog : "", ns ? ns : "", ns && ns[0] ? "." : "", name ? name : "");
     ebb_jsonw_key(w, "table");
     ebb_jsonw_strn(w, ebb_buf_cstr(&label), label.len);
+    if (label.bad)
+        w->out->bad = true;
     ebb_buf_fini(&label);
     ebb_jsonw_kstr(w, "uuid", ebb_value_text_of(t, "uuid"));
 }
@@ -72,9 +74,32 @@ static void write_node(struct ebb_jsonw *w, const struct ebb__eval *e, int at)
     ebb_jsonw_end(w, '}');
 }
 
-static void write_check(struct ebb_jsonw *w, struct ebb__mask *mask, const struct ebb_value *check)
+/* What the operands count, for people: "ms" or "bytes" when one is compared with a parameter of that type, else NULL.
+ */
+static const char *unit_of(const struct ebb__eval *e, const struct ebb_value *check)
+{
+    const struct ebb_value *params = ebb_settings_get_params(e->settings), *limit = ebb_value_get(check, "b");
+    const struct ebb_value *definitions = ebb_value_get(ebb_policy_get_manifest(e->policy), "params");
+
+    for (size_t i = 0; ebb_value_get_kind(limit) == EBB_VALUE_INT && i < ebb_value_get_count(params); i++) {
+        struct ebb_str name = ebb_value_get_key(params, i);
+        const char *type = ebb_value_text_of(ebb_value_getn(definitions, name.p, name.n), "type");
+
+        if (!type || !ebb_value_is_equal(ebb_value_get_at(params, i), limit))
+            continue;
+        if (!strcmp(type, "duration"))
+            return "ms";
+        if (!strcmp(type, "bytes"))
+            return "bytes";
+    }
+    return NULL;
+}
+
+static void write_check(struct ebb_jsonw *w, struct ebb__mask *mask, const struct ebb__eval *e,
+                        const struct ebb_value *check)
 {
     static const char *const KEYS[] = {"n", "key", "a", "op", "b", "r"};
+    const char *unit = unit_of(e, check);
 
     ebb_jsonw_begin(w, '{');
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
@@ -85,6 +110,8 @@ static void write_check(struct ebb_jsonw *w, struct ebb__mask *mask, const struc
         ebb_jsonw_key(w, KEYS[i]);
         ebb__mask_write(mask, value, w);
     }
+    if (unit)
+        ebb_jsonw_kstr(w, "u", unit);
     ebb_jsonw_end(w, '}');
 }
 
@@ -101,7 +128,7 @@ static void write_trace(struct ebb_jsonw *w, struct ebb__mask *mask, const struc
     ebb_jsonw_key(w, "checks");
     ebb_jsonw_begin(w, '[');
     for (size_t i = 0; i < ebb_value_get_count(e->checks); i++)
-        write_check(w, mask, ebb_value_get_at(e->checks, i));
+        write_check(w, mask, e, ebb_value_get_at(e->checks, i));
     ebb_jsonw_end(w, ']');
     if (e->node >= 0) {
         ebb_jsonw_key(w, "expr");

@@ -133,7 +133,7 @@ static void put_all(struct ebb_value *out, const struct ebb_value *map, const ch
 
 static int put_checks(struct ebb__why *y, struct ebb_value *list, struct ebb_err *err)
 {
-    static const char *const KEYS[] = {"n", "key", "a", "op", "b", "r"};
+    static const char *const KEYS[] = {"n", "key", "a", "op", "b", "r", "u"};
     int rc = 0;
 
     for (size_t i = 0; i < y->check_count && !rc; i++) {

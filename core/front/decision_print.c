@@ -22,6 +22,36 @@ void ebb_decision_print_value(struct ebb_buf *out, const struct ebb_value *value
     ebb_buf_fini(&json);
 }
 
+/* A number of the unit as people write it; anything else as it is. */
+static void print_operand(struct ebb_buf *out, const struct ebb_value *value, const char *unit)
+{
+    int64_t n = ebb_value_get_int(value, -1);
+
+    if (ebb_value_get_kind(value) == EBB_VALUE_NIL)
+        ebb_buf_puts(out, "nil");
+    else if (unit && ebb_value_get_kind(value) == EBB_VALUE_INT && n >= 0 && !strcmp(unit, "ms"))
+        ebb_print_span(out, n);
+    else if (unit && ebb_value_get_kind(value) == EBB_VALUE_INT && n >= 0 && !strcmp(unit, "bytes"))
+        ebb_text_size(out, (uint64_t)n);
+    else
+        ebb_decision_print_value(out, value);
+}
+
+void ebb_decision_print_comparison(struct ebb_buf *out, const struct ebb_value *row)
+{
+    const char *op = ebb_value_text_of(row, "op"), *unit = ebb_value_text_of(row, "u");
+
+    if (!op)
+        return;
+    print_operand(out, ebb_value_get(row, "a"), unit);
+    ebb_buf_putc(out, ' ');
+    ebb_print_text(out, op);
+    if (!ebb_value_get(row, "b"))
+        return;
+    ebb_buf_putc(out, ' ');
+    print_operand(out, ebb_value_get(row, "b"), unit);
+}
+
 static enum ebb_print_colour colour_of(const char *word)
 {
     if (!strcmp(word, "true") || !strcmp(word, "run") || !strcmp(word, "skip"))
@@ -81,16 +111,9 @@ void ebb_decision_print_check(struct ebb_cli *cli, const struct ebb_value *row)
     }
     ebb_print_pad(out, start, CHECK_COLUMN);
     print_result(cli, row);
-    if (ebb_value_get(row, "op")) {
+    if (ebb_value_get(row, "op"))
         ebb_buf_puts(out, "  ");
-        ebb_decision_print_value(out, ebb_value_get(row, "a"));
-        ebb_buf_puts(out, " ");
-        ebb_print_text(out, ebb_value_text_of(row, "op"));
-        if (ebb_value_get(row, "b"))
-            ebb_buf_putc(out, ' ');
-        if (ebb_value_get(row, "b"))
-            ebb_decision_print_value(out, ebb_value_get(row, "b"));
-    }
+    ebb_decision_print_comparison(out, row);
     ebb_buf_putc(out, '\n');
 }
 

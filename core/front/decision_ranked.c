@@ -79,10 +79,15 @@ static void print_row(struct ebb_buf *out, const struct ebb_value *record, const
             ebb_buf_printf(out, "  %*.2f", width_of(name),
                            ebb_value_get_float(ebb_value_getn(parts, name.p, name.n), 0));
     }
-    ebb_buf_puts(out, is_taken(record, row) ? "  yes\n" : "  no\n");
+    ebb_buf_puts(out, is_taken(record, row) ? "  yes" : "  no");
+    if (!is_taken(record, row) && ebb_value_text_of(row, "why")) {
+        ebb_buf_puts(out, "   ");
+        ebb_print_text(out, ebb_value_text_of(row, "why"));
+    }
+    ebb_buf_putc(out, '\n');
 }
 
-/* "settled: 240000 >= 2700000 is false" */
+/* "settled: 4m >= 45m is false" */
 static void print_left_out(struct ebb_buf *out, const struct ebb_value *row)
 {
     size_t start = out->len;
@@ -93,13 +98,7 @@ static void print_left_out(struct ebb_buf *out, const struct ebb_value *row)
     ebb_buf_puts(out, "      –  no   ");
     ebb_print_text(out, ebb_value_text_of(row, "n"));
     ebb_buf_puts(out, ": ");
-    ebb_decision_print_value(out, ebb_value_get(row, "a"));
-    ebb_buf_putc(out, ' ');
-    ebb_print_text(out, ebb_value_text_of(row, "op"));
-    if (ebb_value_get(row, "b")) {
-        ebb_buf_putc(out, ' ');
-        ebb_decision_print_value(out, ebb_value_get(row, "b"));
-    }
+    ebb_decision_print_comparison(out, row);
     ebb_buf_puts(out, " is ");
     ebb_print_text(out, ebb_value_text_of(row, "r"));
     ebb_buf_putc(out, '\n');

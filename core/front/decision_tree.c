@@ -56,22 +56,6 @@ void ebb_decision_print_row(struct ebb_cli *cli, size_t indent, const char *name
 
 /* ---- one check ---- */
 
-/* "37 >= 500" */
-static void put_comparison(struct ebb_buf *text, const struct ebb_value *row)
-{
-    if (!ebb_value_text_of(row, "op"))
-        return;
-    if (ebb_value_get_kind(ebb_value_get(row, "a")) == EBB_VALUE_NIL)
-        ebb_buf_puts(text, "nil");
-    else
-        ebb_decision_print_value(text, ebb_value_get(row, "a"));
-    ebb_buf_printf(text, " %s", ebb_value_text_of(row, "op"));
-    if (ebb_value_get(row, "b")) {
-        ebb_buf_putc(text, ' ');
-        ebb_decision_print_value(text, ebb_value_get(row, "b"));
-    }
-}
-
 /* "needs 463 more", "true in 71h" */
 static void put_note(struct ebb_buf *text, const struct ebb_value *row, int64_t now_ms)
 {
@@ -96,7 +80,7 @@ static void print_check(struct ebb_cli *cli, size_t indent, const struct ebb_val
 
     ebb_buf_init(&text, 65536);
     ebb_buf_init(&note, 65536);
-    put_comparison(&text, row);
+    ebb_decision_print_comparison(&text, row);
     put_note(&note, row, now_ms);
     ebb_decision_print_row(cli, indent, name, result ? result : "unknown", "");
     start = cli->out.len;

@@ -133,16 +133,9 @@ static void say_failing(struct ebb_buf *out, const struct ebb_value *rows)
         ebb_print_text(out, ebb_value_text_of(row, "n"));
         ebb_buf_putc(out, ' ');
         ebb_print_text(out, ebb_value_text_of(row, "r"));
-        if (!ebb_value_get(row, "op"))
-            continue;
-        ebb_buf_puts(out, ": ");
-        ebb_decision_print_value(out, ebb_value_get(row, "a"));
-        ebb_buf_putc(out, ' ');
-        ebb_print_text(out, ebb_value_text_of(row, "op"));
-        if (ebb_value_get(row, "b")) {
-            ebb_buf_putc(out, ' ');
-            ebb_decision_print_value(out, ebb_value_get(row, "b"));
-        }
+        if (ebb_value_get(row, "op"))
+            ebb_buf_puts(out, ": ");
+        ebb_decision_print_comparison(out, row);
     }
 }
 

@@ -166,6 +166,9 @@ static int prepare(struct asking *a, struct ebb_err *err)
     if (rc)
         return rc;
     a->trigger = hand_trigger(a->first, a->o->events ? a->o->events->count : 0, input->now_ms);
+    rc = ebb_value_check(a->trigger, "trigger", err);
+    if (rc)
+        return rc;
     ebb__pass_bind_input(a->ws, binding, ebb_buf_cstr(&a->table), input);
     input->facts = a->first;
     input->trigger = a->trigger;

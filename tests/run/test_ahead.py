@@ -361,7 +361,7 @@ class Explain(Story):
         self.assertRegex(text, r"\n settled +each +2 true, 1 false\n")
         self.assertRegex(text, r"\n guard\.overlap +true\n")
         self.assertRegex(text, r"\n key +score +deletes +skew +small  taken\n ds=2026-03-26 +47\.2 +0\.00 +0\.10 +0\.84  yes\n")
-        self.assertRegex(text, r"\n ds=2026-03-28 +–  no   settled: \d+ >= \d+ is false\n")
+        self.assertRegex(text, r"\n ds=2026-03-28 +–  no   settled: 40m >= 45m is false\n")
         self.assertRegex(text, r"inputs +recorded; to make the decision again: .*replay d-")
 
     def test_notes(self):
