@@ -186,6 +186,11 @@ static const char *check_op(lua_State *L, int index)
     return op;
 }
 
+static bool takes_limit(const char *op)
+{
+    return strcmp(op, "exists") != 0 && strcmp(op, "unknown") != 0;
+}
+
 /* Add to the record; a is the index of the first operand, followed by operator and second. key: index of the key, 0
  * none. */
 static void record(lua_State *L, const char *name, int a, int key, enum ebb__truth truth)
@@ -203,7 +208,7 @@ static void record(lua_State *L, const char *name, int a, int key, enum ebb__tru
         ebb__operand_put(L, key, key, e, entry, "key");
     ebb__operand_put(L, a, a + 2, e, entry, "a");
     ebb_value_put_str(entry, "op", lua_tostring(L, a + 1));
-    if (!lua_isnoneornil(L, a + 2))
+    if (!lua_isnoneornil(L, a + 2) || takes_limit(lua_tostring(L, a + 1)))
         ebb__operand_put(L, a + 2, a, e, entry, "b");
     ebb_value_put_str(entry, "r", ebb__truth_name(truth));
 }

@@ -187,7 +187,9 @@ static void put_guards(struct digest *d)
     put_value(d, ebb_value_get(facts, "fleet"));
     put_value(d, in->blackouts);
     put_value(d, d->settings->site);
+    put_int(d, ebb__runs_is_known(in));
     put_value(d, last);
+    put_value(d, ebb__runs_last(in, true)); /* events are counted since then, too */
     put_int(d, ebb__runs_failed_in_a_row(in));
     put_int(d, ebb__runs_is_running(in));
 }

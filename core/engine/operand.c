@@ -61,12 +61,18 @@ static void put_list(lua_State *L, int index, struct ebb_value *entry, const cha
         ebb_value_add_str(list, "…");
 }
 
+/* What is not known: nil, or facts that are not there. */
+static bool is_nothing(lua_State *L, int index)
+{
+    const struct ebb__view *v = ebb__view_test(L, index);
+
+    return lua_isnil(L, index) || (v && !v->value);
+}
+
 /* Facts that are not there read as nil. */
 static void put_object(lua_State *L, int index, struct ebb_value *entry, const char *key)
 {
-    struct ebb__view *v = ebb__view_test(L, index);
-
-    if (v && !v->value)
+    if (is_nothing(L, index))
         ebb__value_make(entry, ebb_str_of(key), EBB_VALUE_NIL);
     else
         ebb_value_put_str(entry, key, ebb__type_name(L, index));
@@ -79,7 +85,8 @@ void ebb__operand_put(lua_State *L, int index, int other, const struct ebb__eval
     const char *text;
 
     /* two that are the same instant: the second is now */
-    if (is_now(L, index, e) && lua_isinteger(L, other) && index != other && (index > other || !is_now(L, other, e))) {
+    if (is_now(L, index, e) && index != other &&
+        (is_nothing(L, other) || (lua_isinteger(L, other) && (index > other || !is_now(L, other, e))))) {
         ebb_value_put_str(entry, key, "now");
         return;
     }

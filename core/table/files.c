@@ -8,6 +8,7 @@
 
 #define KEYS_MAX_BYTES ((size_t)256 << 20)
 #define KEY_MAX_BYTES ((size_t)64 * 1024)
+#define WRITTEN_ANY_TIME (-2) /* of one of its files it is not known, and so not of the partition */
 
 static bool add_up(int64_t *sum, int64_t n)
 {
@@ -171,7 +172,9 @@ static bool count_partition(struct reading *r, const struct ebb_manifest_entry *
 {
     int64_t at = written_at(r, e);
 
-    if (at > p->last_write_ms)
+    if (at < 0)
+        p->last_write_ms = WRITTEN_ANY_TIME;
+    else if (p->last_write_ms != WRITTEN_ANY_TIME && at > p->last_write_ms)
         p->last_write_ms = at;
     if (e->content) {
         p->delete_files++;
@@ -294,6 +297,9 @@ static int read_current(struct reading *r, struct ebb_err *err)
         rc = check_total(r, "total-delete-files", f->delete_files, err);
     if (!f->has_partitions)
         f->partition_count = 0;
+    for (size_t i = 0; i < f->partition_count; i++)
+        if (f->partitions[i].last_write_ms == WRITTEN_ANY_TIME)
+            f->partitions[i].last_write_ms = -1;
     if (f->partition_count)
         qsort(f->partitions, f->partition_count, sizeof *f->partitions, by_key);
     return rc;

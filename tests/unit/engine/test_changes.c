@@ -494,6 +494,44 @@ static void test_hostile_source(void **state)
     assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 20);
 }
 
+/* What is told of the digest: facts that an answer goes by, without being paths of their own, are in it. */
+static void digest_of(const char *facts, char out[80])
+{
+    struct ebb_policy *policy = help_policy("", "return skip(all { check(\"c\", ctx.runs.failed_in_a_row, \">\", 0),\n"
+                                                "check(\"e\", ctx.events.count { \"x\", since = \"last_success\" }, "
+                                                "\">\", 1) })");
+    struct ebb_decide_input input = {.now_ms = HELP_NOW};
+    struct ebb_value *v = help_json(facts);
+    struct ebb_decision *d = NULL;
+
+    input.facts = v;
+    assert_int_equal(ebb_decide(policy, &input, &d, NULL), 0);
+    snprintf(out, 80, "%s", ebb_decision_get_digest(d));
+    ebb_decision_free(d);
+    ebb_value_free(v);
+    ebb_policy_free(policy);
+}
+
+#define DIGEST_FACTS(runs)                                                                                             \
+    "{\"table\":{\"catalog\":\"c\",\"namespace\":\"n\",\"name\":\"t\"},\"events\":[{\"type\":\"x\",\"id\":\"1\","      \
+    "\"at\":500}]" runs "}"
+#define DIGEST_LAST "{\"id\":\"b\",\"started\":900,\"ended\":950,\"outcome\":\"failed\"}"
+
+static void test_digest(void **state)
+{
+    char one[80], other[80];
+
+    (void)state;
+    digest_of(DIGEST_FACTS(""), one);
+    digest_of(DIGEST_FACTS(",\"runs\":[]"), other);
+    assert_string_not_equal(one, other); /* a history that is not told is not an empty one */
+    /* a run that ended after a later one had */
+    digest_of(DIGEST_FACTS(",\"runs\":[{\"id\":\"a\",\"started\":800,\"outcome\":\"partial\"}," DIGEST_LAST "]"), one);
+    digest_of(DIGEST_FACTS(",\"runs\":[{\"id\":\"a\",\"started\":800,\"outcome\":\"success\"}," DIGEST_LAST "]"),
+              other);
+    assert_string_not_equal(one, other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,7 +540,8 @@ int main(void)
         cmocka_unit_test(test_unclear),        cmocka_unit_test(test_odd_but_sound),
         cmocka_unit_test(test_library),        cmocka_unit_test(test_guards),
         cmocka_unit_test(test_not_the_target), cmocka_unit_test(test_extreme_values),
-        cmocka_unit_test(test_mixtures),       cmocka_unit_test(test_hostile_source),
+        cmocka_unit_test(test_digest),         cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_hostile_source),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

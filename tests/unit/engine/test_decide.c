@@ -249,6 +249,8 @@ static void test_record(void **state)
     char *record = record_of(
         "params = { retain = { type = \"duration\", default = \"3d\" } },",
         "note(\"a\\27b\", 1)\n"
+        "check(\"late\", nil, \"<=\", ctx.now)\n"
+        "check(\"soon\", ctx.now, \">\", t.properties[\"no\"])\n"
         "local v = any { check(\"many\", 37, \">=\", 500), all { check(\"ripe\", ctx.now - 5000, \"<=\", ctx.now), " U
         " } }\n"
         "return defer(v, ctx.now + 86400000, \"later\")",
@@ -269,6 +271,8 @@ static void test_record(void **state)
     assert_non_null(
         strstr(record, "{\"n\":\"ripe\",\"a\":\"2026-03-28T23:59:55Z\",\"op\":\"<=\",\"b\":\"now\",\"r\":\"true\"}"));
     assert_non_null(strstr(record, "{\"n\":\"u\",\"a\":null,\"op\":\"==\",\"b\":1,\"r\":\"unknown\"}"));
+    assert_non_null(strstr(record, "{\"n\":\"late\",\"a\":null,\"op\":\"<=\",\"b\":\"now\",\"r\":\"unknown\"}"));
+    assert_non_null(strstr(record, "{\"n\":\"soon\",\"a\":\"now\",\"op\":\">\",\"b\":null,\"r\":\"unknown\"}"));
     assert_non_null(
         strstr(record, "\"expr\":{\"any\":[\"many\",{\"all\":[\"ripe\",\"u\"],\"r\":\"unknown\"}],\"r\":\"unknown\"}"));
     assert_non_null(strstr(record, "\"notes\":[\"a\\u001bb 1\"]"));

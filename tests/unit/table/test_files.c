@@ -133,15 +133,21 @@ static void test_an_expired_snapshot_bounds_the_last_write(void **state)
 
 static void test_a_snapshot_outside_of_a_whole_history_tells_nothing(void **state)
 {
-    static const struct entry ENTRIES[] = {{0, 77, 0, "eu", 1, 1, 0, NULL}};
+    static const struct entry ENTRIES[] = {{0, 77, 0, "eu", 1, 1, 0, NULL},
+                                           {0, 1, 0, "us", 1, 1, 0, NULL},
+                                           {0, 77, 0, "us", 1, 1, 0, NULL},
+                                           {0, 3, 0, "us", 1, 1, 0, NULL},
+                                           {0, 1, 0, "asia", 1, 1, 0, NULL}};
     struct fixture *f = start();
     char text[1024];
 
     (void)state;
-    add_manifest(&f->m, 3, ENTRIES, 1);
+    add_manifest(&f->m, 3, ENTRIES, 5);
     commit_list(&f->m, "string", snapshots(f, text), "");
     assert_ok(f, read_files(f));
     assert_int_equal(partition(f, "region=eu")->last_write_ms, -1);
+    assert_int_equal(partition(f, "region=us")->last_write_ms, -1); /* those of its files that are known don't help */
+    assert_int_equal(partition(f, "region=asia")->last_write_ms, 1000);
     end(f);
 }
 
