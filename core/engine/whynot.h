@@ -3,7 +3,9 @@
  * Why not now: one decision in dry mode, with the instant at which each time-dependent check and guard turns, and the
  * earliest instant at which the policy would run if nothing but the clock changed. Turning points are found by how the
  * operands move with the clock (facts and events stay as they are) and every one that is told was verified: the policy
- * was evaluated there and just before. Nothing is recorded, nothing done.
+ * was evaluated there and just before. What does not go straight (hours of the day) is looked at every half hour for
+ * two days and every hour for eight; what comes and goes between two looks is not told. Nothing is recorded, nothing
+ * done.
  */
 #ifndef EBB_ENGINE_WHYNOT_H
 #define EBB_ENGINE_WHYNOT_H

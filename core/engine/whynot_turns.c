@@ -12,6 +12,9 @@
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
 #define DEFERS_MAX 100
+#define GRID_STEP (HOUR / 2)
+#define GRID_FINE_END (2 * DAY)
+#define GRID_END (8 * DAY)
 
 static const int64_t AHEAD[] = {
     MINUTE,   5 * MINUTE, 15 * MINUTE, HOUR,      3 * HOUR,  6 * HOUR,  12 * HOUR,          DAY,
@@ -124,6 +127,19 @@ static int probe_checks(struct ebb__why *y, struct ebb_err *err)
     return rc;
 }
 
+/* Full half hours of two days, then full hours of eight: for what does not go straight, such as hours of the day. Most
+ * of what may be spent is left for halving. */
+static int probe_grid(struct ebb__why *y, struct ebb_err *err)
+{
+    int64_t now = y->probes[0].at_ms, after = GRID_STEP - (now % GRID_STEP + GRID_STEP) % GRID_STEP;
+    int rc = 0;
+
+    for (; after <= GRID_END && y->gas < EBB__PROBES_GAS / 4 && !rc; after += GRID_STEP)
+        if (after <= GRID_FINE_END || (now % HOUR + after) % HOUR == 0)
+            rc = probe(y, now, after, err);
+    return rc;
+}
+
 int ebb__why_spread(struct ebb__why *y, struct ebb_err *err)
 {
     const struct ebb_value *guards = ebb_value_get(y->record, "guards");
@@ -139,7 +155,9 @@ int ebb__why_spread(struct ebb__why *y, struct ebb_err *err)
         if (until && !ebb_time_parse(until, NULL, &at, NULL) && at > now)
             rc = probe_edge(y, at - now, err);
     }
-    return rc ? rc : probe_checks(y, err);
+    if (!rc)
+        rc = probe_checks(y, err);
+    return rc ? rc : probe_grid(y, err);
 }
 
 /* What is looked at in a probe: the truth of a check, or (check SIZE_MAX) whether the verdict is run. */
