@@ -48,7 +48,9 @@ static int read_all(int fd, const char *shown, char *to, size_t cap, size_t *n, 
             return 0;
         *n += (size_t)got;
     }
-    return ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: longer than %zu bytes", shown, EBB_POLICY_SOURCE_MAX_BYTES);
+    ebb_err_set(err, EBB_EPOLICY_SCHEMA, "%s: longer than %zu bytes", shown, EBB_POLICY_SOURCE_MAX_BYTES);
+    ebb_err_hint(err, "a policy has at most 64 KiB; shared code goes into lib/NAME.lua");
+    return -(int)EBB_EPOLICY_SCHEMA;
 }
 
 int ebb__source_read(int dir, const char *name, const char *shown, int flags, char **out, size_t *n,

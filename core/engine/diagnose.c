@@ -199,6 +199,16 @@ static const char *code_of(const struct ebb__bundle *bundle, const struct ebb_er
     return !strncmp(message, "the file must end with", 22) ? "header.result" : "header.error";
 }
 
+/* The remedy for a fault of `use`, NULL where the message says it all. */
+static const char *use_hint(const char *code)
+{
+    if (!strcmp(code, "use.missing") || !strcmp(code, "use.unreadable"))
+        return "use \"name\" reads lib/name.lua beside the policy";
+    if (!strcmp(code, "use.cycle"))
+        return "move what both need into a library of its own";
+    return NULL;
+}
+
 void ebb__diagnose_header(struct ebb_diagnostics *diags, const char *file, struct ebb_str source,
                           const struct ebb__bundle *bundle, int line, const struct ebb_err *err)
 {
@@ -215,7 +225,7 @@ void ebb__diagnose_header(struct ebb_diagnostics *diags, const char *file, struc
     }
     f.code = code_of(bundle, err, message);
     f.message = message;
-    f.hint = err->hint[0] ? err->hint : NULL;
+    f.hint = err->hint[0] ? err->hint : use_hint(f.code);
     f.column = column_in(f.source, f.line, message);
     if (err->error == EBB_EPOLICY_ERROR && f.line && !ebb_syntax_check(f.source, &syntax) && syntax.line) {
         f.code = "syntax";

@@ -188,7 +188,12 @@ static int check_words(const struct parser *p, struct ebb_err *err)
                          args->words[args->command->arg_max]);
     else
         rc = ebb_err_set(err, EBB_EUSAGE, "%s: %s is missing", args->command->name, args->command->args);
-    ebb_err_hint(err, "usage: ebb %s %s", args->command->name, args->command->args);
+    if (!args->command->arg_max && ebb_option_find(args->command, "table", 5))
+        ebb_err_hint(err, "name a table by --table %s", args->words[0]);
+    else if (args->command->arg_max)
+        ebb_err_hint(err, "usage: ebb %s %s", args->command->name, args->command->args);
+    else
+        ebb_err_hint(err, "%s takes only options: ebb help %s", args->command->name, args->command->name);
     return rc;
 }
 

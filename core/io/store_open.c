@@ -24,8 +24,10 @@ static int find_dir(struct ebb_store *store, const char *state_dir, struct ebb_e
     if (!*state_dir)
         return ebb_err_set(err, EBB_EUSAGE, "state folder: the name is empty");
     rc = ebb_file_make_dirs(state_dir, err);
-    if (rc)
+    if (rc) {
+        ebb_err_hint(err, "--state DIR names another folder for records");
         goto out;
+    }
     store->dir = realpath(state_dir, NULL);
     if (!store->dir) {
         rc = ebb_err_errno(err, errno, "%s: cannot find the state folder", state_dir);

@@ -113,6 +113,11 @@ class Check(unittest.TestCase):
     def test_use_in_a_circle(self):
         self.assertEqual((1, [("lib/v.lua", 1, 8, "error", "use.cycle")]), self.use({"u.lua": 'return use "v"', "v.lua": 'return use "u"'}))
 
+    def test_what_goes_wrong_with_use_tells_the_remedy(self):
+        for libraries, hint in (({}, "lib/name.lua"), ({"u.lua": 'return use "u"'}, "a library of its own")):
+            self.use(libraries)
+            self.assertIn(hint, self.check(self.dir, "--json").json()[0]["hint"])
+
     def test_use_of_a_link(self):
         self.write("other.txt", "return { a = 1 }")
         os.mkdir(os.path.join(self.dir, "lib"))

@@ -33,6 +33,9 @@ USAGE = [
     (["job", "remove-orphan-fils"], "job remove-orphan-fils: unknown command", "did you mean job remove-orphan-files?"),
     (["plan"], "plan: TABLE|GLOB is missing", "usage: ebb plan"),
     (["plan", "a", "b"], "plan: b: one argument too many", "usage: ebb plan"),
+    (["simulate", "a"], "simulate: a: one argument too many", "name a table by --table a"),
+    (["tables", "a", "b"], "tables: b: one argument too many", "usage: ebb tables"),
+    (["run", "a"], "run: a: one argument too many", "--table a"),
     (["plan", "a", "--oldr-than", "3d"], "plan: unknown option --oldr-than", "did you mean --older-than?"),
     (["plan", "a", "--old", "3d"], "plan: unknown option --old", ""),
     (["plan", "a", "-x"], "plan: unknown option -x", ""),
@@ -132,6 +135,15 @@ class Arguments(Base):
         done = self.ebb("--version")
         self.assertEqual(0, done.status)
         self.assertRegex(done.out, r"^ebb \d+\.\d+\.\d+\nLua 5\.4\.\d+\nSQLite 3\.[\d.]+\n$")
+
+
+    def test_a_state_folder_that_can_not_be_made_names_the_remedy(self):
+        blocked = os.path.join(self.top, "a file")
+        with open(blocked, "w", encoding="ascii"):
+            pass
+        done = self.ebb("decisions", state=os.path.join(blocked, "state"))
+        self.assertEqual((3, ""), (done.status, done.out))
+        self.assertRegex(done.err, r"\Aebb: .*\n  hint: --state DIR [^\n]*\n\Z")
 
 
 class Help(Base):

@@ -284,6 +284,16 @@ class Refused(Case):
 
 
 class Plain(Case):
+    @unittest.skipUnless(shutil.which("lua5.1"), "lua5.1 is not installed")
+    def test_another_lua_is_an_error_not_a_crash(self):
+        env = {**os.environ, "LUA_PATH": os.path.join(program.ROOT, "scripts", "lua", "?.lua"),
+               "LUA_CPATH": os.path.join(os.path.dirname(MODULE), "?.so")}
+        for name in ("ebb", "ebb.testing"):
+            done = subprocess.run(["lua5.1", "-e", "require '%s'" % name], env=env, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, (name, done.stderr))
+            self.assertIn("this module is for Lua 5.4, not Lua 5.1", done.stderr)
+            self.assertIn("busted --lua=lua5.4", done.stderr)
+
     def test_busted_alone(self):
         self.copy()
         self.spec('s:commits(500)\n assert.verdict(s:decide(), { "run" })')
