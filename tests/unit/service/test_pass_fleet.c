@@ -75,12 +75,36 @@ static void test_runs_by_hand_hold_no_slot(void **state)
     close_world(&w);
 }
 
+/* A slot that only the binding of a policy names is one, too. */
+static void test_a_slot_of_a_binding_holds_back(void **state)
+{
+    static const char CONFIG[] = CONFIG_HEAD "bind = { { policy = 'sweep', tables = { 'lake.db.*' }, mode = 'observe',"
+                                             " guard = { fleet = { slot = 'nights', max_running = 1 } } } } }";
+    static const char PLAIN[] = "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = "
+                                "'epoch' } },\n"
+                                "decide = function(t, ctx) return run(all { check('n', 1, '==', 1) },\n"
+                                "action.remove_orphan_files { older_than = ctx.now - 3 * 86400000 }) end }\n";
+    struct world w;
+
+    (void)state;
+    open_world(&w);
+    world_put(&w, "ebb.lua", CONFIG);
+    world_put(&w, "policies/sweep.lua", PLAIN);
+    add_table(&w, "a", 0);
+    assert_ok(&w, pass(&w, -DAY_MS));
+    assert_string_equal(decided(&w, 0), "run");
+    put_started(&w, "r-1", "sweep");
+    assert_string_equal(decided(&w, 3600000), "defer");
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_full_slot_holds_back),
         cmocka_unit_test(test_a_run_of_an_unknown_policy_leaves_slots_unknown),
         cmocka_unit_test(test_runs_by_hand_hold_no_slot),
+        cmocka_unit_test(test_a_slot_of_a_binding_holds_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
