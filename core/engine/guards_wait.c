@@ -71,15 +71,14 @@ static int64_t backoff_end(const struct ebb__eval *e)
     const struct ebb_guard *guard = ebb_settings_get_guard(e->settings);
     const struct ebb_value *last = ebb__runs_last(e->input, false);
     int64_t failures = ebb__runs_failed_in_a_row(e->input);
-    double wait = (double)guard->backoff_first_ms;
+    double wait = (double)guard->backoff_first_ms, max = (double)guard->backoff_max_ms;
 
     if (!guard->has_backoff || failures < guard->backoff_after || ebb__guard_is_manual(e))
         return INT64_MIN;
-    for (int64_t i = guard->backoff_after; i < failures && wait < (double)guard->backoff_max_ms; i++)
+    for (int64_t i = guard->backoff_after; i < failures && wait < max; i++)
         wait *= guard->backoff_factor;
-    if (wait > (double)guard->backoff_max_ms)
-        wait = (double)guard->backoff_max_ms;
-    return add_ms(ebb_value_int_of(last, "ended", e->input->now_ms), (int64_t)wait);
+    return add_ms(ebb_value_int_of(last, "ended", e->input->now_ms),
+                  wait < max ? (int64_t)wait : guard->backoff_max_ms);
 }
 
 static void add_wait(struct ebb__guards *g, const char *name, int64_t until, int64_t now)

@@ -118,6 +118,11 @@ static void test_waits(void **state)
          NOW + 7 * HOUR},
         {"guard = { backoff = { first = \"2h\", factor = 10, max = \"3h\" } },", OLD, "[" FAILED "," FAILED "]", NOW,
          false, false, NULL, EBB_VERDICT_DEFER, "guard.backoff", NOW + 2 * HOUR},
+        /* waits longer than there is time */
+        {"guard = { backoff = { first = \"9223372036854775807ms\", max = \"9223372036854775807ms\" } },", OLD,
+         "[" FAILED "]", NOW, false, false, NULL, EBB_VERDICT_SKIP, "guard.backoff", 0},
+        {"guard = { min_interval = \"9223372036854775807ms\" },", OLD, ENDED, NOW, false, false, NULL, EBB_VERDICT_SKIP,
+         "guard.min_interval", 0},
         {"guard = { pause_after = 2 },", OLD, "[" FAILED "," FAILED "]", NOW, false, false, NULL, EBB_VERDICT_SKIP,
          "guard.pause", 0},
     };
