@@ -171,6 +171,14 @@ static int set_clock(struct replay *r, const char *text, size_t n, struct ebb_er
     return rc;
 }
 
+static int no_session(const struct replay *r, struct ebb_err *err)
+{
+    ebb_err_set(err, EBB_EUSAGE, "%s:%zu: is no saved session: a line that begins with \"%s\" is wanted", r->file,
+                r->line, EBB__REPL_FIRST);
+    ebb_err_hint(err, "make one with :save FILE");
+    return -(int)EBB_EUSAGE;
+}
+
 static int take_line(struct replay *r, const char *line, size_t n, struct ebb_err *err)
 {
     int rc = 0;
@@ -186,6 +194,8 @@ static int take_line(struct replay *r, const char *line, size_t n, struct ebb_er
     } else if (n && line[0] == '#') {
         if (n > sizeof EBB__REPL_CLOCK - 1 && !memcmp(line, EBB__REPL_CLOCK, sizeof EBB__REPL_CLOCK - 1))
             rc = set_clock(r, line + sizeof EBB__REPL_CLOCK - 1, n - (sizeof EBB__REPL_CLOCK - 1), err);
+    } else if (!r->input_line) {
+        return n ? no_session(r, err) : 0;
     } else {
         size_t skip = n && line[0] == '\\';
 
@@ -207,6 +217,8 @@ static int play_all(struct replay *r, const char *text, size_t n, struct ebb_err
         rc = take_line(r, text + at, length, err);
         at += length + 1;
     }
+    if (!rc && !r->input_line)
+        rc = no_session(r, err);
     return rc ? rc : play(r, err);
 }
 

@@ -383,6 +383,12 @@ class Sessions(Base):
         said = self.said([":load s.session", ":now"])
         self.assertTrue(said[-1].startswith("now 2026-03-29T01:00:00Z"), said)
 
+    def test_what_is_no_session_is_no_passed_test(self):
+        for text in ("", ":step 1h\n", "{}\n", "# a session of ebb repl\n", "\n\nebb\n"):
+            status, out, err = self.replay(self.write("n.session", text), "--check")
+            self.assertEqual((64, ""), (status, out), text)
+            self.assertIn("is no saved session", err)
+
     def test_files_are_not_overwritten(self):
         before = self.read("policies/orphans_on_event.lua")
         said = self.said([":save policies/orphans_on_event.lua", ":save /nonexistent/x", ":load nothing", ":load " + FACTS])
