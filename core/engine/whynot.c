@@ -15,6 +15,10 @@ int ebb__why_evaluate(struct ebb__why *y, int64_t at_ms, struct ebb__probe *prob
     *record = NULL;
     y->input.now_ms = at_ms;
     rc = ebb_evaluator_decide(y->evaluator, y->policy, &y->input, &d, err);
+    if (rc == -(int)EBB_EPOLICY_MEMORY) { /* of the script, or of the process: the script's runs out again */
+        ebb_decision_free(d);
+        rc = ebb_evaluator_decide(y->evaluator, y->policy, &y->input, &d, err);
+    }
     if (d) {
         *probe = (struct ebb__probe){at_ms, ebb_decision_get_verdict(d), 0, NULL};
         if (probe->verdict == EBB_VERDICT_DEFER)
