@@ -66,6 +66,8 @@ static int evaluate(struct ebb_decision *d, struct ebb_evaluator *evaluator, str
         g->by = "policy";
     } else if (!rc)
         ebb__guards_apply(g, e);
+    if (g->has_run_out)
+        return ebb_err_nomem(err);
     if (rc && err)
         *err = failure;
     if (rc && !*failed)

@@ -24,6 +24,7 @@ struct ebb__guards {
     int64_t until_ms;
     const char *by;     /* "policy" or the name of a guard */
     int64_t timeout_ms; /* of the run: the guard's, or earlier where quiet hours stop it; 0 none */
+    bool has_run_out;   /* of memory: the verdict says nothing */
 };
 
 /* Whether the policy runs on this table at all; fills the first row. */

@@ -52,6 +52,7 @@ bool ebb__guard_location(struct ebb__guards *g, const struct ebb__eval *e)
         inside = true;
     else if (!rc)
         rc = ebb_location_contains(own, asked, NULL, &inside, &err);
+    g->has_run_out = g->has_run_out || rc == -(int)EBB_ENOMEM;
     row = ebb__guard_add(g, "guard.location", !rc && inside);
     if (rc)
         snprintf(row->text, sizeof row->text, "%.190s", err.message);
