@@ -4,10 +4,16 @@
 
 #include "engine/bind_priv.h"
 
+EBB_LJMP void ebb__push_function(lua_State *L, lua_CFunction function)
+{
+    lua_pushboolean(L, 0);
+    lua_pushcclosure(L, function, 1);
+}
+
 EBB_LJMP void ebb__set_functions(lua_State *L, const struct luaL_Reg *functions)
 {
     for (; functions->name; functions++) {
-        lua_pushcfunction(L, functions->func);
+        EBB_MAY_LJMP(ebb__push_function(L, functions->func));
         lua_setfield(L, -2, functions->name);
     }
 }
@@ -87,6 +93,7 @@ EBB_LJMP void ebb__check_keys(lua_State *L, int index, const char *what, const c
         const char *key = is_name ? lua_tostring(L, -2) : luaL_typename(L, -2);
         const char **least = is_name ? &unknown : &odd;
 
+        EBB_MAY_LJMP(ebb__charge(L, 2));
         if ((!is_name || !is_among(key, keys, count)) && (!*least || strcmp(key, *least) < 0))
             *least = key;
         lua_pop(L, 1);
@@ -163,7 +170,7 @@ static int l_tonumber(lua_State *L)
 
 static int next_item(lua_State *L)
 {
-    lua_Integer i = luaL_checkinteger(L, 2) + 1;
+    lua_Integer i = (lua_Integer)((lua_Unsigned)luaL_checkinteger(L, 2) + 1);
 
     EBB_MAY_LJMP(ebb__charge(L, 1));
     lua_pushinteger(L, i);
@@ -171,10 +178,11 @@ static int next_item(lua_State *L)
     return lua_isnil(L, -1) ? 1 : 2;
 }
 
+/* Upvalue: next_item. */
 static int l_ipairs(lua_State *L)
 {
     EBB_MAY_LJMP(ebb__list_length(L, 1, "ipairs"));
-    lua_pushcfunction(L, next_item);
+    lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 0);
     return 3;
@@ -239,13 +247,16 @@ static int l_pcall(lua_State *L)
 }
 
 static const luaL_Reg FUNCTIONS[] = {
-    {"type", l_type},   {"tostring", l_tostring}, {"tonumber", l_tonumber}, {"ipairs", l_ipairs}, {"select", l_select},
+    {"type", l_type},   {"tostring", l_tostring}, {"tonumber", l_tonumber}, {"select", l_select},
     {"error", l_error}, {"assert", l_assert},     {"pcall", l_pcall},       {NULL, NULL},
 };
 
 EBB_LJMP void ebb__bind_base(lua_State *L)
 {
     ebb__set_functions(L, FUNCTIONS);
+    EBB_MAY_LJMP(ebb__push_function(L, next_item));
+    lua_pushcclosure(L, l_ipairs, 1);
+    lua_setfield(L, -2, "ipairs");
 }
 
 EBB_LJMP void ebb__bind_pure(lua_State *L)

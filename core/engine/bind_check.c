@@ -48,7 +48,7 @@ static int node_index(lua_State *L)
     else if (!strcmp(key, "result"))
         lua_pushstring(L, ebb__truth_name(node->truth));
     else if (!strcmp(key, "name"))
-        lua_pushstring(L, node->name);
+        lua_pushlstring(L, node->name, strlen(node->name)); /* lua_pushstring remembers some by their address */
     else
         return EBB_MAY_LJMP(ebb__unknown_name(L, "check", key, NAMES, 3));
     return 1;

@@ -11,13 +11,12 @@
 
 EBB_LJMP lua_Integer ebb__list_length(lua_State *L, int index, const char *what)
 {
-    lua_Integer n;
+    lua_Integer n = lua_type(L, index) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, index) : ebb__view_length(L, index);
 
-    if (lua_type(L, index) == LUA_TTABLE)
-        return (lua_Integer)lua_rawlen(L, index);
-    n = ebb__view_length(L, index);
     if (n < 0)
         luaL_error(L, "%s: a list is due, not %s", what, lua_isnoneornil(L, index) ? "nil" : ebb__type_name(L, index));
+    if (n == LUA_MAXINTEGER)
+        luaL_error(L, "%s: a list without end", what);
     return n;
 }
 

@@ -130,6 +130,6 @@ static int l_pairs(lua_State *L)
 
 EBB_LJMP void ebb__bind_pairs(lua_State *L)
 {
-    lua_pushcfunction(L, l_pairs);
+    EBB_MAY_LJMP(ebb__push_function(L, l_pairs));
     lua_setfield(L, -2, "pairs");
 }

@@ -23,6 +23,9 @@ enum ebb__class {
 
 struct luaL_Reg;
 
+/* Push a function of the API: an object of the state, unlike lua_pushcfunction. Scripts may use it as a key, and where
+ * the code of the program lies must not tell how such a table grows. */
+EBB_LJMP void ebb__push_function(lua_State *L, lua_CFunction function);
 /* Add functions to the table at the top. */
 EBB_LJMP void ebb__set_functions(lua_State *L, const struct luaL_Reg *functions);
 /* Make a frozen table of functions, filled further by `more` (or NULL), and set it as a global. */
@@ -49,7 +52,8 @@ EBB_LJMP int64_t ebb__check_int(lua_State *L, int index, const char *what);
 /* Error when the table at index has any key but these. */
 EBB_LJMP void ebb__check_keys(lua_State *L, int index, const char *what, const char *const *keys, size_t count);
 
-/* Lists: plain tables and frozen lists alike. */
+/* Lists: plain tables and frozen lists alike. The length is below LUA_MAXINTEGER: with holes a script can make one of
+ * that length, and what comes after it would wrap around. */
 EBB_LJMP lua_Integer ebb__list_length(lua_State *L, int index, const char *what);
 EBB_LJMP void ebb__list_push(lua_State *L, int index, lua_Integer i);
 /* Push f(item) of the item at the top; f at index is a function, a field name, or none (the item itself). */

@@ -321,7 +321,7 @@ static int l_rank(lua_State *L)
 
 EBB_LJMP void ebb__bind_rank(lua_State *L)
 {
-    lua_pushcfunction(L, l_rank);
+    EBB_MAY_LJMP(ebb__push_function(L, l_rank));
     lua_setfield(L, -2, "rank");
 }
 

@@ -13,7 +13,7 @@ static lua_Integer check_table(lua_State *L, const char *what)
     if (lua_type(L, 1) == LUA_TUSERDATA)
         luaL_error(L, "%s: the list is read only", what);
     luaL_checktype(L, 1, LUA_TTABLE);
-    return (lua_Integer)lua_rawlen(L, 1);
+    return EBB_MAY_LJMP(ebb__list_length(L, 1, what));
 }
 
 static int l_insert(lua_State *L)
@@ -148,8 +148,8 @@ static int l_unpack(lua_State *L)
     if (from < 0 || (lua_Unsigned)to - (lua_Unsigned)from >= UNPACK_MAX)
         return luaL_error(L, "table.unpack: more than %d values", UNPACK_MAX);
     luaL_checkstack(L, (int)(to - from) + 8, "table.unpack");
-    for (lua_Integer i = from; i <= to; i++)
-        EBB_MAY_LJMP(ebb__list_push(L, 1, i));
+    for (lua_Integer i = 0; i <= to - from; i++)
+        EBB_MAY_LJMP(ebb__list_push(L, 1, from + i));
     return (int)(to - from) + 1;
 }
 

@@ -41,7 +41,7 @@ static int open_data(lua_State *L)
     lua_newtable(L);
     EBB_MAY_LJMP(ebb__bind_pure(L));
     if (r->env) {
-        lua_pushcfunction(L, l_env);
+        EBB_MAY_LJMP(ebb__push_function(L, l_env));
         lua_setfield(L, -2, "env");
     }
     return 1;

@@ -5,6 +5,7 @@
 #include "engine/bind_priv.h"
 
 #define NAMES_MAX 96
+#define NEAREST_GAS 12 /* for the comparison with one name */
 
 struct frozen {
     const char *name;
@@ -33,9 +34,11 @@ static size_t names_of(lua_State *L, int index, const char *names[NAMES_MAX])
 EBB_LJMP int ebb__unknown_name(lua_State *L, const char *where, const char *name, const char *const *names,
                                size_t count)
 {
-    const char *near = ebb_text_nearest(name, names, count);
     const char *dot = where[0] ? "." : "";
+    const char *near;
 
+    EBB_MAY_LJMP(ebb__charge(L, NEAREST_GAS * count + 20));
+    near = ebb_text_nearest(name, names, count);
     if (near)
         return luaL_error(L, "%s%s%s: unknown\n  hint: did you mean %s%s%s?", where, dot, name, where, dot, near);
     return luaL_error(L, "%s%s%s: unknown\n  hint: see the policy guide for what a policy can use", where, dot, name);
@@ -72,7 +75,7 @@ static const char CLASS_KEYS[EBB__CLASS_COUNT] = {0}; /* addresses serve as regi
 EBB_LJMP void ebb__class_make(lua_State *L, enum ebb__class class, const struct luaL_Reg *methods)
 {
     lua_newtable(L);
-    EBB_MAY_LJMP(ebb__set_functions(L, methods));
+    luaL_setfuncs(L, methods, 0); /* no script gets hold of these */
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
     lua_pushliteral(L, "table");
