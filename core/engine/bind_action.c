@@ -100,6 +100,7 @@ static int construct(lua_State *L, const struct ebb__rule_set *c)
     if (sb->action_count == EBB__ACTIONS_MAX)
         return luaL_error(L, "%s: more than %d actions in one evaluation", c->path, EBB__ACTIONS_MAX);
     EBB_MAY_LJMP(ebb__charge(L, 500));
+    EBB_MAY_LJMP(ebb__charge_walk(L));
     lua_settop(L, 1);
     rc = take(L, c, slot, &err);
     if (*slot)

@@ -87,6 +87,7 @@ EBB_LJMP void ebb__check_keys(lua_State *L, int index, const char *what, const c
 {
     const char *unknown = NULL, *odd = NULL;
 
+    EBB_MAY_LJMP(ebb__charge_walk(L));
     lua_pushnil(L);
     while (lua_next(L, index)) {
         bool is_name = lua_type(L, -2) == LUA_TSTRING;

@@ -255,6 +255,7 @@ static int count_parts(lua_State *L, const char *what)
     int count = 0;
 
     luaL_argcheck(L, lua_type(L, 1) == LUA_TTABLE, 1, "a list of checks is due");
+    EBB_MAY_LJMP(ebb__charge_walk(L));
     lua_pushnil(L);
     while (lua_next(L, 1)) {
         lua_pop(L, 1);

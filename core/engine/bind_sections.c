@@ -107,6 +107,7 @@ static const char *event_options(lua_State *L, const char *what, struct ebb__win
     if (lua_type(L, 1) != LUA_TTABLE || lua_rawgeti(L, 1, 1) != LUA_TSTRING)
         luaL_error(L, "%s: write %s { \"event.type\", since = … }", what, what);
     type = lua_tostring(L, -1);
+    EBB_MAY_LJMP(ebb__charge_walk(L));
     lua_newtable(L);
     lua_pushnil(L);
     while (lua_next(L, 1)) {

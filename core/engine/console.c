@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <lauxlib.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "engine/bind_priv.h"
 #include "engine/console_priv.h"
@@ -50,13 +49,14 @@ static int l_print(lua_State *L)
 static int l_use(lua_State *L)
 {
     struct ebb__sandbox *sb = ebb__sandbox_of(L);
+    int status;
 
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     sb->phase = EBB__PHASE_HEADER;
-    lua_call(L, lua_gettop(L) - 1, 1);
+    status = EBB_MAY_LJMP(ebb__pcall(L, lua_gettop(L) - 1));
     sb->phase = EBB__PHASE_DECIDE;
-    return 1;
+    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
 /* The globals of policies, and what only a person at a terminal can use. */
@@ -211,15 +211,6 @@ static int run(const struct ebb_policy *policy, const struct ebb_decide_input *i
     return rc;
 }
 
-static int64_t cpu_now_ms(void)
-{
-    struct timespec ts;
-
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts))
-        return 0;
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* What is over the limit is not shown; what went before is. */
 static int cut_output(struct ebb_buf *out, struct ebb_err *err)
 {
@@ -250,10 +241,10 @@ static int run_any(const struct ebb_policy *policy, const struct ebb_decide_inpu
 int ebb_console_run(const struct ebb_policy *policy, const struct ebb_decide_input *input, struct ebb_str source,
                     struct ebb_console_result *result, struct ebb_err *err)
 {
-    int64_t started = cpu_now_ms();
+    int64_t started_ns = ebb__cpu_now_ns();
     int rc = run_any(policy, input, source, result, NULL, err), cut;
 
-    result->cpu_ms = cpu_now_ms() - started;
+    result->cpu_ms = (ebb__cpu_now_ns() - started_ns) / 1000000;
     cut = cut_output(&result->out, rc ? NULL : err);
     return rc ? rc : cut;
 }

@@ -2,6 +2,7 @@
 #include "engine/mask.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "engine/mask_priv.h"
 
@@ -80,6 +81,11 @@ static int take_params(struct ebb__mask *mask, const struct ebb__eval *e, struct
     return rc;
 }
 
+static int compare_secrets(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
 {
     int rc;
@@ -90,7 +96,11 @@ int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb
     if (!e)
         return 0;
     rc = take_properties(mask, e, err);
-    return rc ? rc : take_params(mask, e, err);
+    if (!rc)
+        rc = take_params(mask, e, err);
+    if (mask->secrets.count)
+        qsort(mask->secrets.items, mask->secrets.count, sizeof *mask->secrets.items, compare_secrets);
+    return rc;
 }
 
 void ebb__mask_fini(struct ebb__mask *mask)
@@ -99,30 +109,43 @@ void ebb__mask_fini(struct ebb__mask *mask)
     ebb_strs_fini(&mask->hidden);
 }
 
-/* Bytes of a secret that stand at p, up to `left`: all of it, or a good part at the end of the text. */
-static size_t match(const char *secret, const char *p, size_t left)
+/* The first of the secrets from low to high whose byte at k is not below c. They have the same k bytes before it. */
+static size_t seek(const struct ebb__mask *mask, size_t low, size_t high, size_t k, int c)
 {
-    size_t n = strlen(secret), k = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
 
-    while (k < n && k < left && secret[k] == p[k])
-        k++;
-    return k == n || (k == left && k >= PART_MIN) ? k : 0;
+        if ((unsigned char)mask->secrets.items[middle][k] < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* is_start: p is the start of the text. */
+/* Bytes of the longest secret that stands at p, up to `left`: all of it, or a good part at the end of the text. Short
+ * ones count as whole texts only; is_start: p is the start of the text. The secrets are in order, so all are looked at
+ * together. */
 static size_t match_any(const struct ebb__mask *mask, const char *p, size_t left, bool is_start)
 {
-    size_t longest = 0;
+    size_t low = 0, high = mask->secrets.count, longest = 0, k = 0;
 
-    for (size_t i = 0; i < mask->secrets.count; i++) {
-        const char *secret = mask->secrets.items[i];
-        size_t n = match(secret, p, left);
+    for (;; k++) {
+        int c = k < left ? (unsigned char)p[k] : 0;
 
-        if (strlen(secret) <= SHORT_MAX && !(is_start && n == left))
+        if (low < high && !mask->secrets.items[low][k]) {
+            if (k > SHORT_MAX || (is_start && k == left))
+                longest = k;
+            low = seek(mask, low, high, k, 1);
+        }
+        if (low == high || k == left)
+            break;
+        if ((unsigned char)mask->secrets.items[low][k] == c && (unsigned char)mask->secrets.items[high - 1][k] == c)
             continue;
-        longest = n > longest ? n : longest;
+        low = seek(mask, low, high, k, c);
+        high = seek(mask, low, high, k, c + 1);
     }
-    return longest;
+    return low < high && k >= PART_MIN ? k : longest;
 }
 
 static void note_hidden(struct ebb__mask *mask, struct ebb_str name, struct ebb_jsonw *w)

@@ -11,10 +11,10 @@
 #define EBB__MASKED "***"
 
 struct ebb__mask {
-    struct ebb_strs secrets;
-    bool by_name;           /* members whose names look like secrets are masked, too */
-    struct ebb_strs hidden; /* their names */
-    bool is_odd;            /* a text was no UTF-8: what was written reads otherwise */
+    struct ebb_strs secrets; /* in order */
+    bool by_name;            /* members whose names look like secrets are masked, too */
+    struct ebb_strs hidden;  /* their names */
+    bool is_odd;             /* a text was no UTF-8: what was written reads otherwise */
 };
 /* Take the secrets that an evaluation has read (NULL: none). EBB_ENOMEM; _fini is due in any case. */
 int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err);

@@ -19,7 +19,7 @@ struct ebb__sandbox *ebb__sandbox_of(lua_State *L)
     return *(struct ebb__sandbox **)lua_getextraspace(L);
 }
 
-static int64_t cpu_now_ns(void)
+int64_t ebb__cpu_now_ns(void)
 {
     struct timespec ts;
 
@@ -30,7 +30,7 @@ static int64_t cpu_now_ns(void)
 
 bool ebb__sandbox_is_late(const struct ebb__sandbox *sb)
 {
-    return cpu_now_ns() > sb->cpu_end_ns;
+    return ebb__cpu_now_ns() > sb->cpu_end_ns;
 }
 
 static void on_count(lua_State *L, lua_Debug *ar);
@@ -106,6 +106,14 @@ EBB_LJMP void ebb__charge(lua_State *L, size_t units)
         EBB_MAY_LJMP(ebb__abort(L, EBB_EPOLICY_DEADLINE));
 }
 
+EBB_LJMP void ebb__charge_walk(lua_State *L)
+{
+    size_t used = ebb__sandbox_of(L)->mem_used;
+
+    if (used > EBB__WALK_FREE)
+        EBB_MAY_LJMP(ebb__charge(L, used / EBB__WALK_BYTES));
+}
+
 EBB_LJMP int ebb__pcall(lua_State *L, int args)
 {
     int status = lua_pcall(L, args, LUA_MULTRET, 0);
@@ -133,7 +141,7 @@ void ebb__sandbox_refuel(struct ebb__sandbox *sb, int64_t gas)
     sb->ticks = 0;
     if (sb->L)
         lua_sethook(sb->L, on_count, LUA_MASKCOUNT | (sb->lines ? LUA_MASKLINE : 0), HOOK_COUNT);
-    sb->cpu_end_ns = cpu_now_ns() + (int64_t)EBB__DEADLINE_MS * 1000000;
+    sb->cpu_end_ns = ebb__cpu_now_ns() + (int64_t)EBB__DEADLINE_MS * 1000000;
 }
 
 int64_t ebb__sandbox_gas_used(const struct ebb__sandbox *sb)

@@ -21,8 +21,10 @@
 #define EBB__MEMORY_BYTES ((size_t)4 * 1024 * 1024)
 #define EBB__COLLECT_BYTES 128 /* bytes in use for one unit of gas when everything is collected */
 #define EBB__DEADLINE_MS 250
-#define EBB__TEXT_MAX ((size_t)64 * 1024) /* greatest text a helper makes */
-#define EBB__ERROR_MAX 1000               /* bytes of an error message that are kept */
+#define EBB__WALK_BYTES 256                /* memory in use for one unit of gas when all of a table is walked */
+#define EBB__WALK_FREE ((size_t)64 * 1024) /* with less than this in use a walk is short */
+#define EBB__TEXT_MAX ((size_t)64 * 1024)  /* greatest text a helper makes */
+#define EBB__ERROR_MAX 1000                /* bytes of an error message that are kept */
 #define EBB__ZONES_MAX 16
 #define EBB__ACTIONS_MAX 64
 
@@ -81,6 +83,8 @@ void ebb__sandbox_close(struct ebb__sandbox *sb);
 void ebb__sandbox_drop(struct ebb__sandbox *sb);
 /* Mark the lines of the main chunk that are executed, from now on. Such a state uses other gas. */
 void ebb__sandbox_watch_lines(struct ebb__sandbox *sb, uint8_t *lines, size_t count);
+/* CPU time of this thread; 0 where there is no such clock. */
+int64_t ebb__cpu_now_ns(void);
 /* The deadline has passed. */
 bool ebb__sandbox_is_late(const struct ebb__sandbox *sb);
 /* Fix the seed of strings of a state that is being made (sandbox_seed.c): its first allocation. */
@@ -99,6 +103,8 @@ int ebb__sandbox_run(struct ebb__sandbox *sb, lua_CFunction body, void *data, co
 struct ebb__sandbox *ebb__sandbox_of(lua_State *L);
 /* Pay for work; aborts when the gas is gone. */
 EBB_LJMP void ebb__charge(lua_State *L, size_t units);
+/* Pay for a walk over all of a table: one that was emptied still has its slots, and what is in use bounds them. */
+EBB_LJMP void ebb__charge_walk(lua_State *L);
 /* Stop for good. */
 EBB_LJMP int ebb__abort(lua_State *L, enum ebb_error why);
 /* Load text (mode "t", at most 64 KiB) as a chunk with the frozen environment and push it; raises a syntax error. */

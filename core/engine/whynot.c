@@ -91,7 +91,7 @@ int ebb__why_probe(struct ebb__why *y, int64_t at_ms, size_t *index, struct ebb_
     if (place < y->count && y->probes[place].at_ms == at_ms)
         *index = place;
     if (*index != SIZE_MAX || place == 0 || at_ms > y->end_ms || y->count == EBB__PROBES_MAX ||
-        y->gas > EBB__PROBES_GAS)
+        y->gas > EBB__PROBES_GAS || ebb__cpu_now_ns() > y->cpu_end_ns)
         return 0;
     rc = ebb__why_evaluate(y, at_ms, &probe, &record, err);
     y->gas += ebb_value_int_of(record, "gas", 0);
@@ -218,6 +218,7 @@ int ebb_whynot(struct ebb_evaluator *evaluator, const struct ebb_policy *policy,
     y.input.without_record = false;
     y.input.with_inputs = false;
     y.input.lines = NULL;
+    y.cpu_end_ns = ebb__cpu_now_ns() + (int64_t)EBB__PROBES_CPU_MS * 1000000;
     if (!rc && !input->trigger) {
         y.input.trigger = trigger = make_trigger(input->now_ms);
         rc = ebb_value_check(trigger, "trigger", err);

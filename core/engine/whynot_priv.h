@@ -10,6 +10,7 @@
 
 #define EBB__PROBES_MAX 1500
 #define EBB__PROBES_GAS ((int64_t)20000000) /* and no more once they cost this much */
+#define EBB__PROBES_CPU_MS 1200             /* nor once they took this long: for what is slow at little gas */
 
 /* An operand of a check as a number. */
 struct ebb__operand {
@@ -38,6 +39,7 @@ struct ebb__why {
     struct ebb__probe *probes; /* by instant */
     size_t count;
     int64_t gas; /* that all of them took */
+    int64_t cpu_end_ns;
     int64_t end_ms;
 };
 /* Evaluate at an instant; the record as a map in *record (the caller frees) and the decision's verdict and until in
