@@ -98,8 +98,8 @@ static const char *event_options(lua_State *L, const char *what, struct ebb__win
     static const char *const KEYS[] = {"since", "where"};
     const char *type;
 
+    lua_settop(L, 1);
     if (lua_type(L, 1) == LUA_TSTRING) {
-        lua_settop(L, 1);
         lua_newtable(L);
         lua_insert(L, 1);
         lua_rawseti(L, 1, 1);

@@ -83,6 +83,7 @@ static int l_split(lua_State *L)
     const char *at;
 
     luaL_argcheck(L, sep.n > 0, 2, "empty separator");
+    lua_settop(L, 2);
     lua_newtable(L);
     for (lua_Integer i = 1;; i++) {
         if (i > PIECES_MAX)
