@@ -8,6 +8,8 @@
 #include "engine/bind_priv.h"
 #include "engine/view_priv.h"
 
+#define SLOT_BYTES 256 /* memory in use for one unit of gas */
+
 struct key {
     bool is_text;
     lua_Integer number;
@@ -71,7 +73,7 @@ static void push_sorted_keys(lua_State *L, int index)
     struct key *keys;
 
     /* A table that was emptied still has its slots: what is in use bounds them. */
-    EBB_MAY_LJMP(ebb__charge(L, ebb__sandbox_of(L)->mem_used / EBB__WALK_BYTES));
+    EBB_MAY_LJMP(ebb__charge(L, ebb__sandbox_of(L)->mem_used / SLOT_BYTES));
     count = count_keys(L, index);
     EBB_MAY_LJMP(ebb__charge(L, count * log2_of(count) + 1));
     keys = lua_newuserdatauv(L, count * sizeof *keys + 1, 0);

@@ -21,7 +21,7 @@
 #define EBB__MEMORY_BYTES ((size_t)4 * 1024 * 1024)
 #define EBB__COLLECT_BYTES 128 /* bytes in use for one unit of gas when everything is collected */
 #define EBB__DEADLINE_MS 250
-#define EBB__WALK_BYTES 256                /* memory in use for one unit of gas when all of a table is walked */
+#define EBB__WALK_BYTES 4096               /* memory in use for one unit of gas when all of a table is walked */
 #define EBB__WALK_FREE ((size_t)64 * 1024) /* with less than this in use a walk is short */
 #define EBB__TEXT_MAX ((size_t)64 * 1024)  /* greatest text a helper makes */
 #define EBB__ERROR_MAX 1000                /* bytes of an error message that are kept */

@@ -4,6 +4,7 @@
 #include "engine/eval_priv.h"
 
 #define FIELDS_MAX 96
+#define READS_PER_GAS 16 /* reads that are looked through for one unit of gas */
 
 static struct ebb__reads *reads_of(lua_State *L)
 {
@@ -134,9 +135,10 @@ static int index_name(lua_State *L, struct ebb__view *v, struct ebb_str key)
 static int view_index(lua_State *L)
 {
     struct ebb__view *v = lua_touserdata(L, 1);
+    const struct ebb__reads *reads = reads_of(L);
     struct ebb_str key;
 
-    EBB_MAY_LJMP(ebb__charge(L, 2));
+    EBB_MAY_LJMP(ebb__charge(L, 2 + (reads ? (size_t)reads->count / READS_PER_GAS : 0)));
     if (lua_isinteger(L, 2) && ebb_value_get_kind(v->value) == EBB_VALUE_LIST) {
         ebb__view_push_item(L, 1, lua_tointeger(L, 2));
         return 1;

@@ -164,6 +164,28 @@ class Determinism(Base):
                     self.assertEqual(1, len(set().union(*(part.result() for part in parts))))
 
 
+class Slow(Base):
+    """What costs little gas and much time, many times over."""
+
+    def test_whynot(self):
+        """It looks at many instants; at all but the first the policy burns its time."""
+        burn = ("if ctx.now ~= 1925348400000 then local b, l = {}, {} for i = 1, 20000 do b[i * 1000003] = true end "
+                "for i = 1, 20000 do b[i * 1000003] = nil end while true do pcall(action.rewrite_manifests, b) pcall(t.snapshots, b) end end "
+                'return skip(all { check("a", ctx.now % 1000, "<", 1) })')
+        done, cpu, _ = self.measured("whynot", self.write("p.lua", GOOD % ("p", burn)), FACTS, "--at", "2031-01-05T03:00:00Z")
+        self.assertEqual(0, done.status, done.err)
+        self.assertLess(cpu, 2 * SLOW)
+
+    def test_secrets_that_are_nearly_in_a_text(self):
+        with open(FACTS, encoding="utf-8") as f:
+            facts = json.load(f)
+        facts["table"]["properties"] = {"token%d" % i: "a" * 4000 + "b%d" % i for i in range(2000)}
+        body = 'for k, v in pairs(t.properties) do end note(str.rep("a", 3900) .. "c") note("b", str.rep("a", 20)) return skip(all {})'
+        done = self.decide(self.write("p.lua", GOOD % ("p", body)), self.write("facts.json", json.dumps(facts)))
+        self.assertEqual(0, done.status, done.err)
+        self.assertEqual(["a" * 3900 + "c", "b ***"], done.json()["notes"])
+
+
 class Files(Base):
     """What is no policy file at all."""
 

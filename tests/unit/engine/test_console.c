@@ -185,6 +185,8 @@ static void limits(void **state)
     FAILS("load(\"x\")", EBB_EPOLICY_ERROR, "load: unknown");
     FAILS("error(\"stop\")", EBB_EPOLICY_ERROR, "stop");
     FAILS("use \"nothing\"", EBB_EPOLICY_ERROR, "nothing");
+    /* what failed leaves the console as it was */
+    EXPECT("pcall(use, \"nothing\") return check(\"a\", 1, \"==\", 1).ok", "true\n");
 }
 
 /* Output can be neither endless nor a command to the terminal. */

@@ -1,0 +1,11 @@
+-- expect: gas
+-- globs at their worst
+return policy {
+  api = 1, name = "x126-glob-worst", target = { tables = { "**" } },
+  params = { retain = { type = "duration", default = "5d", min = "3d" } },
+  triggers = { time.calendar { "Sun 02:00" } },
+  decide = function(t, ctx)
+    local s = str.rep('a', 65536) local g = '*' .. str.rep('a', 250) .. 'b' while true do glob(g, s) end
+    return skip(all { check("never", 1, "==", 2) })
+  end,
+}

@@ -1,0 +1,15 @@
+-- expect: error
+-- rank over it
+return policy {
+  api = 1, name = "x77-border-rank", target = { tables = { "**" } },
+  params = { retain = { type = "duration", default = "5d", min = "3d" } },
+  triggers = { time.calendar { "Sun 02:00" } },
+  decide = function(t, ctx)
+    local b = {}
+    for k = 0, 62 do b[1 << k] = 1 b[(1 << k) + 1] = 1 end
+    b[3] = 1
+    b[math.maxinteger] = 1
+    rank { over = b, score = function() return 1 end }
+    return skip(all { check("never", 1, "==", 2) })
+  end,
+}
