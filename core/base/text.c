@@ -72,6 +72,18 @@ static bool is_control(const unsigned char *p, size_t length)
     return p[0] < 0x20 || p[0] == 0x7F || (length == 2 && p[0] == 0xC2 && p[1] < 0xA0);
 }
 
+/* What turns the direction of writing or ends a line: U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+static bool is_misleading(const unsigned char *p, size_t length)
+{
+    if (length == 2)
+        return p[0] == 0xD8 && p[1] == 0x9C;
+    if (length != 3 || p[0] != 0xE2)
+        return false;
+    if (p[1] == 0x81)
+        return p[2] >= 0xA6 && p[2] <= 0xA9;
+    return p[1] == 0x80 && (p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE));
+}
+
 void ebb_text_escape(struct ebb_buf *out, const char *bytes, size_t n)
 {
     const unsigned char *p = (const unsigned char *)bytes;
@@ -80,7 +92,7 @@ void ebb_text_escape(struct ebb_buf *out, const char *bytes, size_t n)
         size_t step = utf8_length(p + i, n - i);
         size_t count = step ? step : 1;
 
-        if (!step || is_control(p + i, step))
+        if (!step || is_control(p + i, step) || is_misleading(p + i, step))
             for (size_t k = 0; k < count; k++)
                 ebb_buf_printf(out, "\\x%02x", p[i + k]);
         else if (p[i] == '\\')

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 
-/* Append bytes for a terminal or a log line: control characters (C0, DEL, C1) and bytes that are not UTF-8 become \xHH,
- * a backslash becomes \\, all else stays. */
+/* Append bytes for a terminal or a log line: control characters (C0, DEL, C1), what turns the direction of writing or
+ * separates lines in Unicode, and bytes that are not UTF-8 become \xHH, a backslash becomes \\, all else stays. */
 void ebb_text_escape(struct ebb_buf *out, const char *bytes, size_t n);
 /* Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool ebb_text_is_utf8(const char *bytes, size_t n);

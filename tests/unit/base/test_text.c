@@ -52,6 +52,12 @@ static void terminal_text_holds_no_control(void **state)
     assert_escaped(EBB_STR("a\0b"), "a\\x00b");
     assert_escaped(EBB_STR("a\\x0a"), "a\\\\x0a");
     assert_escaped(EBB_STR("\xC2\x9Bm"), "\\xc2\\x9bm");
+    /* what turns the direction of writing, or ends a line, shows a name as another one (U+202E, U+2067, U+061C, U+2028)
+     */
+    assert_escaped(EBB_STR("a\u202Egpj.exe"), "a\\xe2\\x80\\xaegpj.exe");
+    assert_escaped(EBB_STR("\u2067\u2069\u200F"), "\\xe2\\x81\\xa7\\xe2\\x81\\xa9\\xe2\\x80\\x8f");
+    assert_escaped(EBB_STR("\u061C\u2028"), "\\xd8\\x9c\\xe2\\x80\\xa8");
+    assert_escaped(EBB_STR("\u200D\u2026\u2065\u05D0"), "\u200D\u2026\u2065\u05D0");
     assert_escaped(EBB_STR("\xFFz\xE6\x97"), "\\xffz\\xe6\\x97");
 }
 
