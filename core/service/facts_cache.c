@@ -6,12 +6,13 @@
 
 #define CACHE_MAX_BYTES ((size_t)2 << 20) /* of one table */
 
+/* Numbers of another version of the program are not taken over: it may have counted otherwise. */
 static void state_of(const struct ebb_table *table, struct ebb_buf *out)
 {
     char id[EBB_STAT_ID_MAX];
 
     ebb_stat_id(&table->metadata_stat, id);
-    ebb_buf_printf(out, "%s %s", id, table->ref.metadata_uri);
+    ebb_buf_printf(out, "%s %s %s", EBB_VERSION, id, table->ref.metadata_uri);
 }
 
 int ebb__facts_cache_get(const struct ebb_site *site, const char *scope, const struct ebb_table *table,
@@ -24,7 +25,7 @@ int ebb__facts_cache_get(const struct ebb_site *site, const char *scope, const s
 
     *found = NULL;
     ebb_buf_init(&json, CACHE_MAX_BYTES);
-    ebb_buf_init(&state, EBB_STAT_ID_MAX + 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&state, EBB_STAT_ID_MAX + 32 + 2 * EBB_LOCATION_MAX_BYTES);
     state_of(table, &state);
     if (site->store && table->metadata->uuid)
         rc = ebb_store_get_value(site->store, scope, table->metadata->uuid, &json, &has, err);
@@ -50,7 +51,7 @@ int ebb__facts_cache_put(const struct ebb_site *site, const char *scope, const s
     if (!site->store || !table->metadata->uuid)
         return 0;
     ebb_buf_init(&json, CACHE_MAX_BYTES);
-    ebb_buf_init(&state, EBB_STAT_ID_MAX + 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&state, EBB_STAT_ID_MAX + 32 + 2 * EBB_LOCATION_MAX_BYTES);
     state_of(table, &state);
     ebb_value_put_str(found, "state", ebb_buf_cstr(&state));
     rc = ebb_value_to_json(found, &json, err);
