@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small real table with orphans, and what must hold of it whatever happens to the program: used by the tests of crashes and faults."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -170,13 +171,11 @@ class SmallTable:
         file = os.path.join(self.top, state, "ebb.db")
         if not os.path.exists(file):
             return []
-        with sqlite3.connect(file) as db:
+        with contextlib.closing(sqlite3.connect(file)) as db:  # left to the collector it would unlink the log at any later time
             try:
                 return db.execute("SELECT id, status FROM record WHERE kind = 1 ORDER BY at_ms, id").fetchall()
             except sqlite3.OperationalError:  # killed before the schema was there
                 return []
-            finally:
-                db.commit()
 
     # ---- what must hold ----
 
@@ -185,9 +184,8 @@ class SmallTable:
         folder = os.path.join(self.top, state)
         errors = []
         if os.path.exists(os.path.join(folder, "ebb.db")):
-            db = sqlite3.connect(os.path.join(folder, "ebb.db"))
-            answer = db.execute("PRAGMA integrity_check").fetchall()
-            db.close()
+            with contextlib.closing(sqlite3.connect(os.path.join(folder, "ebb.db"))) as db:
+                answer = db.execute("PRAGMA integrity_check").fetchall()
             if answer != [("ok",)]:
                 errors.append("integrity_check: %r" % answer)
         return errors + audit_errors(os.path.join(folder, "audit.jsonl"))

@@ -75,6 +75,10 @@ class Writer:
                 return True
             except CommitFailedException:
                 self.note("commit conflicts")
+            except ValueError as error:  # the other writer expired the same snapshot first: this library tells that conflict so
+                if what != "expire" or "does not exist" not in str(error):
+                    raise
+                self.note("expire conflicts")
             except FileNotFoundError as error:
                 missing += 1
                 self.note("files not found")

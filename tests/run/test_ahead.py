@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking ahead and back: ebb simulate, backtest, whynot, replay, explain, by the real program."""
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -217,13 +218,14 @@ class Back(Story):
 
     def alter(self, i, change):
         """Change a stored record."""
-        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
+        with contextlib.closing(sqlite3.connect(os.path.join(self.state, "ebb.db"))) as db:
             tables = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             table = next(t for t in tables if "decision" in t or t == "record")
             text = db.execute("SELECT json FROM %s WHERE id = ?" % table, (i,)).fetchone()[0]
             record = json.loads(text)
             change(record)
             db.execute("UPDATE %s SET json = ? WHERE id = ?" % table, (json.dumps(record), i))
+            db.commit()
 
     def test_replay_tells_differences(self):
         policy = self.file("", 'local v = check("few", ctx.events.count { "x" }, "<", 3)\n if not v.ok then return skip(v) end\n' + RUN.replace("all {}", "v"))
