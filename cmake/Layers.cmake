@@ -11,6 +11,10 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
+pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 
 add_library(ebb_flags INTERFACE)
@@ -28,7 +32,8 @@ if(EBB_SANITIZE)
   target_link_options(ebb_flags INTERFACE -fsanitize=${EBB_SANITIZE})
 endif()
 target_link_libraries(ebb_flags INTERFACE PkgConfig::LUA PkgConfig::CJSON PkgConfig::SQLITE PkgConfig::DEFLATE
-  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::XXHASH PkgConfig::CRYPTO ${SNAPPY_LIBRARY} Threads::Threads m)
+  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::XXHASH PkgConfig::CRYPTO PkgConfig::UV PkgConfig::MICROHTTPD PkgConfig::CURL
+  PkgConfig::SYSTEMD ${SNAPPY_LIBRARY} Threads::Threads m)
 
 set(EBB_LAYERS base format io table engine service)
 set(EBB_OBJECTS)

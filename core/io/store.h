@@ -106,4 +106,30 @@ int ebb_store_put_value(struct ebb_store *store, const char *scope, const char *
 int ebb_store_get_value(struct ebb_store *store, const char *scope, const char *key, struct ebb_buf *out, bool *found,
                         struct ebb_err *err);
 
+/* Gather writes: until the release puts of records, values and jobs are kept in memory (and not seen by reads) and are
+ * then written in one durable transaction, all or none. For many small writes of one step, such as looking at a hundred
+ * tables. Not nested. Everything else (claims, moves) is written at once, as ever. */
+int ebb_store_hold(struct ebb_store *store, struct ebb_err *err);
+int ebb_store_release(struct ebb_store *store, struct ebb_err *err);
+/* Forget what was gathered. */
+void ebb_store_drop_held(struct ebb_store *store);
+
+/* Keep the store bounded: decisions that only skipped, other decisions, final jobs, events that are older than their
+ * time or beyond their number go, oldest first; runs and plans that may still be needed (not purged, not applied) and
+ * journals of runs that can be restored stay. 0 in a bound: none. *dropped gets how many of all. */
+struct ebb_retention {
+    int64_t skips_max, skips_ms;
+    int64_t decisions_ms, jobs_ms, events_ms, events_max;
+};
+int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_retention *keep, int64_t *dropped,
+                    struct ebb_err *err);
+/* PRAGMA integrity_check now. EBB_ESTORE_CORRUPT. */
+int ebb_store_check(struct ebb_store *store, struct ebb_err *err);
+
+/* Who works on this state folder: one process at a time (a lock on ebb.serve.lock, given back by the kernel when the
+ * process dies). Each taking raises the epoch, which is kept in the store. EBB_ELOCKED: another process has it (its pid
+ * in the message). The lock lives until the store is closed or it is given back. */
+int ebb_store_lead(struct ebb_store *store, int64_t *epoch, struct ebb_err *err);
+void ebb_store_resign(struct ebb_store *store);
+
 #endif

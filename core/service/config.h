@@ -28,6 +28,31 @@ struct ebb_config_catalog {
     char *name, *type, *path, *sql_name;
 };
 
+/* A way to tell people of something: a URL to POST to, or a command that gets JSON on standard input. */
+struct ebb_notify_config {
+    char *url; /* NULL: command */
+    struct ebb_strs command;
+    struct ebb_strs headers; /* "Name: value", secrets come from env */
+    struct ebb_strs on;      /* kinds of notices; empty: all */
+};
+/* serve = { … }: the daemon. All keys are optional. */
+struct ebb_serve_config {
+    char *listen;                /* "127.0.0.1:8490" */
+    char *metalake;              /* "default" */
+    char *auth;                  /* "none" or "token" */
+    bool insecure;               /* listen beyond loopback without TLS */
+    char *cert, *key;            /* tls = { cert, key }: files, absolute; NULL none */
+    struct ebb_strs hosts;       /* further names that Host and Origin may have */
+    struct ebb_strs executables; /* absolute paths that templates of type shell may run; empty: none */
+    int64_t jobs;                /* jobs at once: 2; 1 to 64 */
+    int64_t poll_ms;             /* poll = "1m": how often catalogs are listed again; at least 1 s */
+    bool purge;                  /* purge = true: quarantined runs are purged when their time (7 days) is over; false */
+    int64_t keep_decisions_ms, keep_events_ms,
+        keep_jobs_ms; /* keep = { decisions = "90d", events = "30d", jobs = "90d" } */
+    struct ebb_notify_config *notify;
+    size_t notify_count;
+};
+
 struct ebb_config {
     char *file; /* NULL: no file, defaults */
     struct ebb_config_catalog *catalogs;
@@ -38,6 +63,7 @@ struct ebb_config {
     size_t binding_count;
     struct ebb_strs
         below_floor; /* table globs that may go below the floor (tables = { glob = { allow_below_floor = true } }) */
+    struct ebb_serve_config serve;
     const struct ebb_value *flags; /* site flags for quiet windows, or NULL */
     struct ebb_value *root;        /* the whole, for show; owned */
 };

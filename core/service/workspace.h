@@ -12,7 +12,8 @@
 #include "table/plan.h"
 
 struct ebb_workspace_options {
-    const char *config; /* file; NULL = look for one (ebb_config_find) unless no_config */
+    const char *config;              /* file; NULL = look for one (ebb_config_find) unless no_config */
+    const struct ebb_config *shared; /* instead of any file: this one, borrowed, not to be changed */
     bool no_config;
     const char *state_dir;  /* NULL = $XDG_STATE_HOME/ebb or ~/.local/state/ebb */
     struct ebb_clock clock; /* now_ms NULL = the system's */

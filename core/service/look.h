@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A look at a table: everything that is bound to it is judged once: what is due, what the policy says, what guards say.
+ * A decision to run becomes a job in the store (queued), in the same transaction in which its occurrence is taken;
+ * nothing is carried out here. `ebb run` looks and then carries out; the daemon looks when something is due or changed.
+ */
+#ifndef EBB_SERVICE_LOOK_H
+#define EBB_SERVICE_LOOK_H
+
+#include "io/catalog.h"
+#include "service/generation.h"
+#include "service/metrics.h"
+#include "service/workspace.h"
+
+struct ebb_looker; /* of one thread: workspace, engine, evaluator */
+/* workspace is borrowed and connected. scripts_dir NULL: that of ebb_pass_data_dir. */
+int ebb_looker_new(struct ebb_workspace *ws, const char *scripts_dir, struct ebb_metrics *metrics,
+                   struct ebb_looker **out, struct ebb_err *err);
+void ebb_looker_free(struct ebb_looker *looker);
+
+/* What became of a table. */
+struct ebb_look {
+    int64_t wake_ms;   /* look again then even if nothing changed; INT64_MAX never */
+    int64_t jobs;      /* put into the store */
+    int64_t decisions; /* recorded */
+    int64_t unchanged;
+    char uuid[40];          /* "" unknown */
+    char *location;         /* URI, NULL unknown; owned */
+    char *metadata_uri;     /* that was looked at; owned */
+    struct ebb_err problem; /* of the table or of one policy on it, the gravest; EBB_OK none: told, not fatal */
+};
+void ebb_look_fini(struct ebb_look *look);
+struct ebb_look_options {
+    const char *policy; /* only this one; NULL all bound ones */
+    int64_t overlaps;   /* other known tables that overlap; -1 unknown */
+    bool is_paused;     /* judge triggers, start nothing: what is due stays pending as one */
+    /* Told of each policy that was judged (ebb_pass_report without plan and run); NULL: nobody. */
+    void (*report)(void *data, const char *policy, const char *table, const char *verdict, const char *status,
+                   const char *decision, const char *job, const struct ebb_err *error);
+    void *data;
+};
+/* Look at many tables, and write all that came of it in one transaction. looks has room for count. An error of the
+ * store (nothing was written, nothing taken, no job is there), of memory, or EBB_ECANCELLED; what is wrong with a table
+ * is its own problem. */
+int ebb_look_tables(struct ebb_looker *looker, struct ebb_generation *generation, const struct ebb_table_ref *refs,
+                    size_t count, const struct ebb_look_options *options, struct ebb_look *looks, struct ebb_err *err);
+
+#endif
