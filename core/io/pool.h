@@ -31,7 +31,8 @@ int ebb_pool_new(uv_loop_t *loop, const struct ebb_pool_options *options, struct
  * get data, which stays the caller's. */
 typedef void ebb_pool_work_cb(void *context, void *data);
 typedef void ebb_pool_done_cb(void *data);
-/* EBB_ELIMIT when the queue is full, EBB_ECANCELLED after ebb_pool_close; nothing is kept then and no callback comes.
+/* EBB_ELIMIT when queue_max tasks wait beside those that free threads take, EBB_ECANCELLED after ebb_pool_close,
+ * EBB_EIO when not even one thread can be started; nothing is kept then and no callback comes.
  */
 int ebb_pool_post(struct ebb_pool *pool, ebb_pool_work_cb *work, ebb_pool_done_cb *done, void *data,
                   struct ebb_err *err);
