@@ -54,7 +54,9 @@ struct ebb_record_filter {
     const char *parent; /* exact, NULL = all */
     int64_t since_ms;   /* 0 = all */
     bool newest_first;
-    int64_t limit; /* 0 = all */
+    int64_t limit;     /* 0 = all */
+    const char *after; /* only records after this id of after_ms in the order asked for; NULL = from the beginning */
+    int64_t after_ms;
 };
 /* By (at_ms, id). One record at a time is held, and cb may write to the store; a record that is put meanwhile is given
  * or not. filter NULL: all. */

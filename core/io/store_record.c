@@ -235,7 +235,10 @@ static int each(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb_re
     bool found = true;
     int rc = 0;
 
-    last.at_ms = f->newest_first ? INT64_MAX : INT64_MIN;
+    last.at_ms = f->after ? f->after_ms : f->newest_first ? INT64_MAX : INT64_MIN;
+    last.text[0] = f->after ? strdup(f->after) : NULL;
+    if (f->after && !last.text[0])
+        return ebb_err_nomem(err);
     for (int64_t count = 0; !rc && found && (!f->limit || count < f->limit); count++) {
         sqlite3_bind_int64(stmt, 2, last.at_ms);
         ebb__store_bind_text(stmt, 3, last.text[0]);
