@@ -47,10 +47,11 @@ struct ebb_metrics;
 /* All at zero. EBB_ENOMEM. Free it when no thread adds any more. */
 int ebb_metrics_new(struct ebb_metrics **out, struct ebb_err *err);
 void ebb_metrics_free(struct ebb_metrics *metrics);
-/* label: its value (one of few: at most 16 values a metric, further ones count as "other"), NULL for metrics without.
- */
+/* label: its value (one of few, of at most 64 bytes: at most 16 values a metric, further ones count as "other"), NULL
+ * for metrics without. Counters: n below 0 is ignored. Set on a counter: one that is counted elsewhere. */
 void ebb_metrics_add(struct ebb_metrics *metrics, enum ebb_metric metric, const char *label, int64_t n);
 void ebb_metrics_set(struct ebb_metrics *metrics, enum ebb_metric metric, const char *label, double value);
+/* Histograms only; less than 0 counts as 0. */
 void ebb_metrics_observe(struct ebb_metrics *metrics, enum ebb_metric metric, double seconds);
 /* Append all, and those of the process (process_start_time_seconds, process_resident_memory_bytes, process_open_fds,
  * process_cpu_seconds_total, ebb_build_info), as text format 0.0.4. */
