@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 struct ebb_workspace {
-    struct ebb_config *config;
+    struct ebb_config *own;          /* NULL: a shared one */
+    const struct ebb_config *config; /* that counts */
     struct ebb_site site;
     struct ebb_uri_map *map;
     struct ebb_strs maps;
@@ -32,13 +33,18 @@ static int load_config(struct ebb_workspace *ws, const struct ebb_workspace_opti
     struct ebb_buf found;
     int rc;
 
-    if (o->config)
-        return ebb_config_load(o->config, &ws->config, err);
+    ws->config = o->shared;
+    if (o->shared)
+        return 0;
     ebb_buf_init(&found, 65536);
-    if (!o->no_config)
+    if (!o->config && !o->no_config)
         ebb_config_find(&found);
-    rc = found.len ? ebb_config_load(ebb_buf_cstr(&found), &ws->config, err) : ebb_config_empty(&ws->config, err);
+    if (o->config)
+        rc = ebb_config_load(o->config, &ws->own, err);
+    else
+        rc = found.len ? ebb_config_load(ebb_buf_cstr(&found), &ws->own, err) : ebb_config_empty(&ws->own, err);
     ebb_buf_fini(&found);
+    ws->config = ws->own;
     return rc;
 }
 
@@ -171,7 +177,7 @@ void ebb_workspace_close(struct ebb_workspace *ws)
     ebb_audit_close(ws->site.audit);
     ebb_store_close(ws->site.store);
     ebb_strs_fini(&ws->maps);
-    ebb_config_free(ws->config);
+    ebb_config_free(ws->own);
     free(ws);
 }
 
@@ -187,12 +193,15 @@ const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws)
 
 int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err)
 {
-    char *copy = strdup(dir);
+    char *copy;
 
+    if (!ws->own)
+        return ebb_err_set(err, EBB_EINTERNAL, "workspace: its configuration is shared");
+    copy = strdup(dir);
     if (!copy)
         return ebb_err_nomem(err);
-    free(ws->config->policies);
-    ws->config->policies = copy;
+    free(ws->own->policies);
+    ws->own->policies = copy;
     return 0;
 }
 
@@ -216,10 +225,13 @@ static int read_spec(const char *spec, struct ebb_config_catalog *out, struct eb
 
 int ebb_workspace_add_catalog(struct ebb_workspace *ws, const char *spec, struct ebb_err *err)
 {
-    struct ebb_config *c = ws->config;
-    struct ebb_config_catalog *all = realloc(c->catalogs, (c->catalog_count + 1) * sizeof *all);
+    struct ebb_config *c = ws->own;
+    struct ebb_config_catalog *all;
     int rc;
 
+    if (!c)
+        return ebb_err_set(err, EBB_EINTERNAL, "workspace: its configuration is shared");
+    all = realloc(c->catalogs, (c->catalog_count + 1) * sizeof *all);
     if (!all)
         return ebb_err_nomem(err);
     c->catalogs = all;

@@ -35,7 +35,8 @@ void ebb_workspace_close(struct ebb_workspace *ws);
 /* Borrowed. The site is complete after connect; a caller may set allow_below_floor in it. */
 struct ebb_site *ebb_workspace_site(struct ebb_workspace *ws);
 const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws);
-/* Take policies from this folder instead of the configured one (copied). */
+/* Take policies from this folder instead of the configured one (copied). EBB_EINTERNAL with a shared configuration,
+ * like the next. */
 int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err);
 
 /* Know a catalog besides the configured ones, from "[NAME=]TYPE:PATH" (type directory or sqlite; NAME is "lake" when it
