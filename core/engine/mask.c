@@ -86,6 +86,12 @@ static int compare_secrets(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void put_in_order(struct ebb_strs *secrets)
+{
+    if (secrets->count)
+        qsort(secrets->items, secrets->count, sizeof *secrets->items, compare_secrets);
+}
+
 int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
 {
     int rc;
@@ -98,8 +104,7 @@ int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb
     rc = take_properties(mask, e, err);
     if (!rc)
         rc = take_params(mask, e, err);
-    if (mask->secrets.count)
-        qsort(mask->secrets.items, mask->secrets.count, sizeof *mask->secrets.items, compare_secrets);
+    put_in_order(&mask->secrets);
     return rc;
 }
 
@@ -228,4 +233,16 @@ void ebb__mask_write(struct ebb__mask *mask, const struct ebb_value *value, stru
             ebb__mask_write(mask, ebb_value_get_at(value, i), w);
     }
     ebb_jsonw_end(w, kind == EBB_VALUE_MAP ? '}' : ']');
+}
+
+int ebb_mask_json(struct ebb_strs *secrets, const struct ebb_value *value, struct ebb_buf *out, struct ebb_err *err)
+{
+    struct ebb__mask mask = {.secrets = *secrets, .by_name = true};
+    struct ebb_jsonw w;
+
+    put_in_order(secrets);
+    ebb_jsonw_init(&w, out);
+    ebb__mask_write(&mask, value, &w);
+    ebb_strs_fini(&mask.hidden);
+    return ebb_buf_check(out, "text with masks", err);
 }

@@ -30,12 +30,12 @@ struct ebb_config_catalog {
 
 /* A way to tell people of something: a URL to POST to, or a command that gets JSON on standard input. */
 struct ebb_notify_config {
-    char *url; /* NULL: command */
-    struct ebb_strs command;
-    struct ebb_strs headers; /* "Name: value", secrets come from env */
-    struct ebb_strs on;      /* kinds of notices; empty: all */
+    char *url;               /* NULL: command */
+    struct ebb_strs command; /* the first is an absolute path */
+    struct ebb_strs headers; /* "Name: value", checked for line ends; secrets come from env */
+    struct ebb_strs on;      /* held, refused, failed, purge-due, paused; empty: all */
 };
-/* serve = { … }: the daemon. All keys are optional. */
+/* serve = { … }: the daemon. All keys are optional; what is not said has its default here, also without any file. */
 struct ebb_serve_config {
     char *listen;                /* "127.0.0.1:8490" */
     char *metalake;              /* "default" */
@@ -45,10 +45,10 @@ struct ebb_serve_config {
     struct ebb_strs hosts;       /* further names that Host and Origin may have */
     struct ebb_strs executables; /* absolute paths that templates of type shell may run; empty: none */
     int64_t jobs;                /* jobs at once: 2; 1 to 64 */
-    int64_t poll_ms;             /* poll = "1m": how often catalogs are listed again; at least 1 s */
+    int64_t poll_ms;             /* poll = "1m": how often catalogs are listed again; 1 s to 1 d */
     bool purge;                  /* purge = true: quarantined runs are purged when their time (7 days) is over; false */
     int64_t keep_decisions_ms, keep_events_ms,
-        keep_jobs_ms; /* keep = { decisions = "90d", events = "30d", jobs = "90d" } */
+        keep_jobs_ms; /* keep = { decisions = "90d", events = "30d", jobs = "90d" }; at least 1 d */
     struct ebb_notify_config *notify;
     size_t notify_count;
 };
@@ -64,6 +64,7 @@ struct ebb_config {
     struct ebb_strs
         below_floor; /* table globs that may go below the floor (tables = { glob = { allow_below_floor = true } }) */
     struct ebb_serve_config serve;
+    struct ebb_strs secrets;       /* what came from the environment: never to be shown */
     const struct ebb_value *flags; /* site flags for quiet windows, or NULL */
     struct ebb_value *root;        /* the whole, for show; owned */
 };
@@ -77,6 +78,12 @@ int ebb_config_empty(struct ebb_config **out, struct ebb_err *err);
  * when none exists. */
 void ebb_config_find(struct ebb_buf *out);
 void ebb_config_free(struct ebb_config *config);
+/* "HOST:PORT" with a numeric address: "127.0.0.1:8490", "[::1]:0". EBB_EUSAGE with a hint. */
+int ebb_serve_check_listen(const char *listen, struct ebb_err *err);
+/* Append the effective configuration as one JSON object: what the file says, defaults filled in, relative paths
+ * absolute, secrets masked ("***"): all that came from the environment, headers, what is in a URL besides its host, and
+ * members whose names are like those of secrets. */
+int ebb_config_show(const struct ebb_config *config, struct ebb_buf *out, struct ebb_err *err);
 bool ebb_config_has_catalog(const struct ebb_config *config, const char *name);
 /* Whether a table (dotted name) may go below the floor. */
 bool ebb_config_allows_below_floor(const struct ebb_config *config, const char *table);

@@ -2,47 +2,7 @@
  *
  * ebb.lua: every key, and what is wrong with it.
  */
-#include "../engine/engine_help.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "service/config.h"
-
-static char top[64]; /* a folder of this run */
-
-static void put(const char *name, const char *text, size_t n)
-{
-    char path[256];
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/%s", top, name);
-    f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(text, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
-static int load_bytes(const char *text, size_t n, struct ebb_config **out, struct ebb_err *err)
-{
-    char path[256];
-
-    put("ebb.lua", text, n);
-    snprintf(path, sizeof path, "%s/ebb.lua", top);
-    memset(err, 0, sizeof *err);
-    *out = NULL;
-    return ebb_config_load(path, out, err);
-}
-
-static struct ebb_config *good(const char *text)
-{
-    struct ebb_config *c;
-    struct ebb_err err;
-
-    if (load_bytes(text, strlen(text), &c, &err))
-        fail_msg("%s", err.message);
-    return c;
-}
+#include "config_help.h"
 
 static void test_guards_and_blackouts(void **state)
 {
@@ -126,12 +86,6 @@ static void test_nothing(void **state)
     ebb_config_free(c);
 }
 
-struct bad {
-    const char *text;
-    enum ebb_error error;
-    const char *message, *hint;
-};
-
 static const struct bad BAD[] = {
     {"return { catalog = {} }", EBB_ECONFIG_UNKNOWN_KEY, "catalog: unknown key", "catalogs"},
     {"return { polices = 'x' }", EBB_ECONFIG_UNKNOWN_KEY, "polices: unknown key", "policies"},
@@ -145,7 +99,6 @@ static const struct bad BAD[] = {
      "tables.a.*.allow_belowfloor", "allow_below_floor"},
     {"return { ['catalogs\\0x'] = {} }", EBB_ECONFIG_UNKNOWN_KEY, "unknown key", ""},
     {"return { storage = { s3 = {} } }", EBB_EUNSUPPORTED, "storage: not part of this version", ""},
-    {"return { serve = {} }", EBB_EUNSUPPORTED, "serve: not part", ""},
     {"return { engines = {} }", EBB_EUNSUPPORTED, "engines: not part", ""},
     {"return { catalogs = { l = { type = 'rest', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type rest",
      ""},
@@ -223,16 +176,8 @@ static const struct bad BAD[] = {
 static void test_bad(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        struct ebb_config *c;
-        struct ebb_err err;
-        int rc = load_bytes(BAD[i].text, strlen(BAD[i].text), &c, &err);
-
-        if (rc != -(int)BAD[i].error || !strstr(err.message, BAD[i].message) || !strstr(err.hint, BAD[i].hint) ||
-            !strstr(err.message, "ebb.lua"))
-            fail_msg("%s: %d (wanted %d) %s / %s", BAD[i].text, rc, -(int)BAD[i].error, err.message, err.hint);
-        assert_null(c);
-    }
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++)
+        expect_bad(&BAD[i]);
 }
 
 /* An empty list reads as `{}`, the same as no key would: it must not come to mean "every table". */
@@ -339,22 +284,6 @@ static void test_finding(void **state)
     ebb_config_find(&found);
     assert_true(!found.len || !strcmp(ebb_buf_cstr(&found), "/etc/ebb/ebb.lua"));
     ebb_buf_fini(&found);
-}
-
-static int make_top(void **state)
-{
-    (void)state;
-    snprintf(top, sizeof top, "/tmp/ebb-config-XXXXXX");
-    return mkdtemp(top) ? 0 : -1;
-}
-
-static int remove_top(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "cd /; rm -rf %s", top);
-    return system(command);
 }
 
 int main(void)
