@@ -167,7 +167,7 @@ void ebb_gravitino_problem(struct ebb_api_call *call, const struct ebb_err *err)
     if (call->status >= 400)
         answer_status(call, err);
     else if (err->error == EBB_EPERMISSION)
-        answer(call, EBB__FAULT_UNAUTHORIZED, "The provided credentials did not support", err->message);
+        answer(call, EBB__FAULT_FORBIDDEN, err->message, err->message);
     else
         answer(call, fault_of(err->error), err->message, err->message);
 }
