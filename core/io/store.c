@@ -72,6 +72,33 @@ int ebb__store_prepare(struct ebb_store *store, const char *sql, sqlite3_stmt **
     return ebb__store_fail(store, "cannot prepare a statement", err);
 }
 
+int ebb__store_keep(struct ebb_store *store, const char *sql, sqlite3_stmt **out, struct ebb_err *err)
+{
+    struct ebb__store_kept *kept;
+
+    for (size_t i = 0; i < store->kept_count; i++)
+        if (store->kept[i].sql == sql) {
+            *out = store->kept[i].stmt;
+            return 0;
+        }
+    if (store->kept_count == EBB__STORE_KEPT_MAX)
+        return ebb_err_set(err, EBB_EINTERNAL, "store: too many statements are kept");
+    kept = &store->kept[store->kept_count];
+    if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->stmt, NULL) != SQLITE_OK)
+        return ebb__store_fail(store, "cannot prepare a statement", err);
+    kept->sql = sql;
+    store->kept_count++;
+    *out = kept->stmt;
+    return 0;
+}
+
+bool ebb__store_is_taken(const struct ebb_store *store)
+{
+    int code = sqlite3_extended_errcode(store->db);
+
+    return code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY;
+}
+
 int ebb__store_run(struct ebb_store *store, sqlite3_stmt *stmt, const char *doing, struct ebb_err *err)
 {
     int rc = 0;

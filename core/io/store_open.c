@@ -148,7 +148,7 @@ static int connect_db(struct ebb_store *store, struct ebb_err *err)
                            err);
 }
 
-static int check_integrity(struct ebb_store *store, struct ebb_err *err)
+int ebb__store_check(struct ebb_store *store, const char *when, struct ebb_err *err)
 {
     sqlite3_stmt *stmt = NULL;
     const char *word;
@@ -164,7 +164,7 @@ static int check_integrity(struct ebb_store *store, struct ebb_err *err)
     word = (const char *)sqlite3_column_text(stmt, 0);
     if (word && strcmp(word, "ok") == 0)
         goto out;
-    rc = ebb_err_set(err, EBB_ESTORE_CORRUPT, "%s: damaged after an unclean stop: %s", store->path, word ? word : "");
+    rc = ebb_err_set(err, EBB_ESTORE_CORRUPT, "%s: %s: %s", store->path, when, word ? word : "");
     ebb_err_hint(
         err,
         "move %s and %s-wal aside and start with a copy from a backup or with a new store; files in quarantine "
@@ -173,6 +173,11 @@ static int check_integrity(struct ebb_store *store, struct ebb_err *err)
 out:
     sqlite3_finalize(stmt);
     return rc;
+}
+
+int ebb_store_check(struct ebb_store *store, struct ebb_err *err)
+{
+    return ebb__store_check(store, "damaged", err);
 }
 
 static int open_all(struct ebb_store *store, const char *state_dir, struct ebb_err *err)
@@ -190,7 +195,7 @@ static int open_all(struct ebb_store *store, const char *state_dir, struct ebb_e
     was_unclean = is_alone && has_wal(store);
     rc = connect_db(store, err);
     if (!rc && was_unclean)
-        rc = check_integrity(store, err);
+        rc = ebb__store_check(store, "damaged after an unclean stop", err);
     if (!rc)
         rc = ebb__store_migrate(store, err);
     if (!rc && is_alone)
@@ -207,6 +212,8 @@ int ebb_store_open(const char *state_dir, struct ebb_store **out, struct ebb_err
     if (!store)
         return ebb_err_nomem(err);
     store->lock_fd = -1;
+    store->lead_fd = -1;
+    store->tag = -1;
     rc = open_all(store, state_dir, err);
     if (rc)
         ebb_store_close(store);
@@ -219,7 +226,11 @@ void ebb_store_close(struct ebb_store *store)
 {
     if (!store)
         return;
+    ebb_store_drop_held(store);
+    for (size_t i = 0; i < store->kept_count; i++)
+        sqlite3_finalize(store->kept[i].stmt);
     sqlite3_close(store->db);
+    ebb_store_resign(store);
     if (store->lock_fd >= 0)
         close(store->lock_fd);
     free(store->path);

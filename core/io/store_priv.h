@@ -7,14 +7,27 @@
 
 #include <sqlite3.h>
 
-#include "io/store.h"
+#include "io/store_jobs.h"
+
+/* A statement that is kept for its next use. */
+struct ebb__store_kept {
+    const char *sql; /* a literal: told by its address */
+    sqlite3_stmt *stmt;
+};
+#define EBB__STORE_KEPT_MAX 32
 
 struct ebb_store {
     sqlite3 *db;
     char *dir;  /* absolute, real */
     char *path; /* dir/ebb.db */
     int lock_fd;
+    int lead_fd; /* of ebb.serve.lock, -1 */
     uint64_t seed;
+    int tag;             /* number of this connection among those that are open, -1: not drawn yet */
+    int64_t last_job_id; /* that was given by this connection */
+    struct ebb__store_kept kept[EBB__STORE_KEPT_MAX];
+    size_t kept_count;
+    struct ebb__store_held *held; /* gathered writes; NULL: none are gathered */
 };
 
 /* Make an error of what SQLite said last: EBB_ENOSPACE, EBB_EPERMISSION, EBB_ESTORE_CORRUPT, EBB_ENOMEM, EBB_EIO, else
@@ -23,6 +36,11 @@ int ebb__store_fail(struct ebb_store *store, const char *doing, struct ebb_err *
 /* Run fixed statements without results. */
 int ebb__store_exec(struct ebb_store *store, const char *sql, struct ebb_err *err);
 int ebb__store_prepare(struct ebb_store *store, const char *sql, sqlite3_stmt **out, struct ebb_err *err);
+/* A statement that stays with the connection; it must not be finalized, and be reset before anything else may run that
+ * uses it too (so never over a callback). sql is a literal. */
+int ebb__store_keep(struct ebb_store *store, const char *sql, sqlite3_stmt **out, struct ebb_err *err);
+/* Whether what SQLite said last is that a unique key (or a primary one) is taken. */
+bool ebb__store_is_taken(const struct ebb_store *store);
 /* Step a statement that gives no rows, and reset it. */
 int ebb__store_run(struct ebb_store *store, sqlite3_stmt *stmt, const char *doing, struct ebb_err *err);
 /* A write transaction. end: commits when rc is 0, else rolls back; returns rc or the error of the commit. */
@@ -36,6 +54,46 @@ void ebb__store_bind_blob(sqlite3_stmt *stmt, int index, struct ebb_str bytes);
 /* Copy a column as NUL terminated text into *out (free()); EBB_ENOMEM, EBB_ESTORE_CORRUPT when it is no text. */
 int ebb__store_take_text(struct ebb_store *store, sqlite3_stmt *stmt, int column, char **out, struct ebb_err *err);
 
+/* A row whose texts are owned. */
+#define EBB__ROW_TEXTS 15
+#define EBB__ROW_NUMBERS 9
+struct ebb__store_row {
+    char *texts[EBB__ROW_TEXTS];
+    int64_t numbers[EBB__ROW_NUMBERS];
+};
+/* What a query gives: texts first, then numbers. It is asked for one row at a time, each after the one before: that
+ * row's key is bound to ?1 (and ?2): its first key_texts texts or, when that is 0, its first number. */
+struct ebb__store_shape {
+    int texts, numbers, key_texts;
+    const char *doing;
+};
+void ebb__store_row_fini(struct ebb__store_row *row);
+/* The row of a bound statement, which is reset afterwards. */
+int ebb__store_fetch(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape,
+                     struct ebb__store_row *row, bool *found, struct ebb_err *err);
+/* Rows one after the other, and no statement is open while give runs: it may write, and so may other processes. The
+ * caller has bound everything, also the key to begin after. limit 0: all. */
+typedef int ebb__store_give(void *data, const struct ebb__store_row *row, struct ebb_err *err);
+int ebb__store_each(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape, int64_t limit,
+                    ebb__store_give *give, void *data, struct ebb_err *err);
+/* Our globs know only '*'; GLOB has '?' and '[' too. */
+int ebb__store_glob(const char *glob, struct ebb_buf *out, struct ebb_err *err);
+
+/* Writes inside of a transaction that is open. */
+int ebb__store_write_record(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record,
+                            struct ebb_err *err);
+int ebb__store_write_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
+                           struct ebb_err *err);
+int ebb__store_write_job(struct ebb_store *store, const struct ebb_job_record *job, bool *is_new, struct ebb_err *err);
+/* Add to what is gathered (store->held is set). */
+int ebb__store_hold_record(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record,
+                           struct ebb_err *err);
+int ebb__store_hold_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
+                          struct ebb_err *err);
+int ebb__store_hold_job(struct ebb_store *store, const struct ebb_job_record *job, struct ebb_err *err);
+
+/* PRAGMA integrity_check; `when` goes into the message ("damaged after an unclean stop"). */
+int ebb__store_check(struct ebb_store *store, const char *when, struct ebb_err *err);
 /* Bring the schema of an opened file to this program's version. */
 int ebb__store_migrate(struct ebb_store *store, struct ebb_err *err);
 

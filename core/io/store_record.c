@@ -49,6 +49,7 @@ static int owned_give(const struct owned *o, ebb_record_cb *cb, void *data, stru
     return cb(data, &record, err);
 }
 
+/* sql is a literal. */
 static int put(struct ebb_store *store, const char *sql, enum ebb_record_kind kind, const struct ebb_record *r,
                const char *status, struct ebb_err *err)
 {
@@ -57,7 +58,7 @@ static int put(struct ebb_store *store, const char *sql, enum ebb_record_kind ki
 
     if (!r->id || !*r->id)
         return ebb_err_set(err, EBB_EINTERNAL, "store: a record without an id");
-    rc = ebb__store_prepare(store, sql, &stmt, err);
+    rc = ebb__store_keep(store, sql, &stmt, err);
     if (rc)
         return rc;
     sqlite3_bind_int(stmt, 1, (int)kind);
@@ -70,23 +71,32 @@ static int put(struct ebb_store *store, const char *sql, enum ebb_record_kind ki
     sqlite3_bind_int64(stmt, 8, r->end_ms);
     ebb__store_bind_text(stmt, 9, r->parent);
     ebb__store_bind_text(stmt, 10, r->json);
-    rc = ebb__store_run(store, stmt, "cannot write a record", err);
-    sqlite3_finalize(stmt);
-    return rc;
+    return ebb__store_run(store, stmt, "cannot write a record", err);
 }
 
-#define INSERT "INSERT INTO record (kind, " COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+#define INSERT_SQL "INSERT INTO record (kind, " COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+static const char INSERT[] = INSERT_SQL;
+
+int ebb__store_write_record(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record,
+                            struct ebb_err *err)
+{
+    static const char SQL[] = INSERT_SQL
+        " ON CONFLICT (kind, id) DO UPDATE SET tbl = excluded.tbl, uuid = excluded.uuid, policy = excluded.policy,"
+        " status = excluded.status, at_ms = excluded.at_ms, end_ms = excluded.end_ms, parent = excluded.parent,"
+        " json = excluded.json";
+
+    return put(store, SQL, kind, record, record->status, err);
+}
 
 int ebb_store_put(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record,
                   struct ebb_err *err)
 {
-    static const char SQL[] = INSERT
-        " ON CONFLICT (kind, id) DO UPDATE SET tbl = excluded.tbl, uuid = excluded.uuid, policy = excluded.policy,"
-        " status = excluded.status, at_ms = excluded.at_ms, end_ms = excluded.end_ms, parent = excluded.parent,"
-        " json = excluded.json";
-    int rc = ebb__store_begin(store, err);
+    int rc;
 
-    return rc ? rc : ebb__store_end(store, put(store, SQL, kind, record, record->status, err), err);
+    if (store->held)
+        return ebb__store_hold_record(store, kind, record, err);
+    rc = ebb__store_begin(store, err);
+    return rc ? rc : ebb__store_end(store, ebb__store_write_record(store, kind, record, err), err);
 }
 
 /* The first record of a bound statement; a second one makes *is_more. */
@@ -179,13 +189,12 @@ int ebb_store_get(struct ebb_store *store, enum ebb_record_kind kind, const char
     return rc;
 }
 
-/* Our globs know only '*'; GLOB has '?' and '[' too. */
-static int glob_pattern(const char *table, struct ebb_buf *out, struct ebb_err *err)
+int ebb__store_glob(const char *glob, struct ebb_buf *out, struct ebb_err *err)
 {
-    for (const char *p = table; *p; p++)
+    for (const char *p = glob; *p; p++)
         if (*p == '?' || *p == '[')
             ebb_buf_printf(out, "[%c]", *p);
-        else if (*p != '*' || p == table || p[-1] != '*')
+        else if (*p != '*' || p == glob || p[-1] != '*')
             ebb_buf_putc(out, *p);
     return ebb_buf_check(out, "table pattern", err);
 }
@@ -267,7 +276,7 @@ int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const str
     ebb_buf_init(&pattern, 4096);
     rc = list_sql(f, &sql, err);
     if (!rc && f->table)
-        rc = glob_pattern(f->table, &pattern, err);
+        rc = ebb__store_glob(f->table, &pattern, err);
     if (!rc)
         rc = ebb__store_prepare(store, ebb_buf_cstr(&sql), &stmt, err);
     if (rc)

@@ -26,6 +26,35 @@ static const char *const MIGRATIONS[] = {
     " why TEXT NOT NULL, PRIMARY KEY (run, seq)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE value (scope TEXT NOT NULL, key TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (scope, key))"
     " STRICT, WITHOUT ROWID;",
+
+    "CREATE TABLE job ("
+    " id TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, template TEXT NOT NULL, tbl TEXT NOT NULL, uuid TEXT NOT NULL,"
+    " policy TEXT NOT NULL, occurrence TEXT NOT NULL, parent TEXT NOT NULL, state INTEGER NOT NULL,"
+    " priority INTEGER NOT NULL, attempt INTEGER NOT NULL, queued_ms INTEGER NOT NULL, not_before_ms INTEGER NOT NULL,"
+    " started_ms INTEGER NOT NULL, changed_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
+    " deadline_ms INTEGER NOT NULL, plan TEXT NOT NULL, run TEXT NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL,"
+    " owner TEXT NOT NULL, json TEXT NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX job_occurrence ON job (occurrence) WHERE occurrence <> '';"
+    "CREATE INDEX job_state ON job (state, template, ended_ms);"
+    "CREATE INDEX job_uuid ON job (uuid, id);"
+    "CREATE INDEX job_run ON job (run, id) WHERE run <> '';"
+    "CREATE TABLE event ("
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL,"
+    " tbl TEXT NOT NULL, at_ms INTEGER NOT NULL, received_ms INTEGER NOT NULL, json TEXT NOT NULL,"
+    " UNIQUE (source, id)) STRICT;"
+    "CREATE INDEX event_table ON event (tbl, seq) WHERE tbl <> '';"
+    "CREATE TABLE object ("
+    " number INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,"
+    " creator TEXT NOT NULL, modifier TEXT NOT NULL, created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL,"
+    " UNIQUE (kind, name)) STRICT;"
+    "CREATE TABLE tie ("
+    " object INTEGER NOT NULL REFERENCES object (number) ON DELETE CASCADE, type TEXT NOT NULL,"
+    " full_name TEXT NOT NULL, PRIMARY KEY (object, type, full_name)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX tie_place ON tie (type, full_name);"
+    "CREATE TABLE statistic ("
+    " tbl TEXT NOT NULL, part TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL, creator TEXT NOT NULL,"
+    " modifier TEXT NOT NULL, created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL,"
+    " PRIMARY KEY (tbl, part, name)) STRICT, WITHOUT ROWID;",
 };
 #define SCHEMA_VERSION ((int64_t)(sizeof MIGRATIONS / sizeof MIGRATIONS[0]))
 

@@ -9,38 +9,43 @@ static int write_value(struct ebb_store *store, const char *sql, const char *con
     sqlite3_stmt *stmt = NULL;
     int rc;
 
-    rc = ebb__store_prepare(store, sql, &stmt, err);
+    rc = ebb__store_keep(store, sql, &stmt, err);
     if (rc)
         return rc;
     for (int i = 0; i < count; i++)
         ebb__store_bind_text(stmt, i + 1, values[i]);
-    rc = ebb__store_run(store, stmt, "cannot write a value", err);
-    sqlite3_finalize(stmt);
-    return rc;
+    return ebb__store_run(store, stmt, "cannot write a value", err);
+}
+
+int ebb__store_write_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
+                           struct ebb_err *err)
+{
+    static const char DELETE[] = "DELETE FROM value WHERE scope = ?1 AND key = ?2";
+    static const char UPSERT[] = "INSERT INTO value (scope, key, json) VALUES (?1, ?2, ?3)"
+                                 " ON CONFLICT (scope, key) DO UPDATE SET json = excluded.json";
+    const char *values[] = {scope, key, value};
+
+    return write_value(store, value ? UPSERT : DELETE, values, value ? 3 : 2, err);
 }
 
 int ebb_store_put_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
                         struct ebb_err *err)
 {
-    const char *values[] = {scope, key, value};
-
-    if (!value)
-        return write_value(store, "DELETE FROM value WHERE scope = ?1 AND key = ?2", values, 2, err);
-    return write_value(store,
-                       "INSERT INTO value (scope, key, json) VALUES (?1, ?2, ?3)"
-                       " ON CONFLICT (scope, key) DO UPDATE SET json = excluded.json",
-                       values, 3, err);
+    if (store->held)
+        return ebb__store_hold_value(store, scope, key, value, err);
+    return ebb__store_write_value(store, scope, key, value, err);
 }
 
 int ebb_store_get_value(struct ebb_store *store, const char *scope, const char *key, struct ebb_buf *out, bool *found,
                         struct ebb_err *err)
 {
+    static const char SQL[] = "SELECT json FROM value WHERE scope = ?1 AND key = ?2";
     sqlite3_stmt *stmt = NULL;
     char *text = NULL;
     int rc, step;
 
     *found = false;
-    rc = ebb__store_prepare(store, "SELECT json FROM value WHERE scope = ?1 AND key = ?2", &stmt, err);
+    rc = ebb__store_keep(store, SQL, &stmt, err);
     if (rc)
         return rc;
     ebb__store_bind_text(stmt, 1, scope);
@@ -50,7 +55,7 @@ int ebb_store_get_value(struct ebb_store *store, const char *scope, const char *
         rc = ebb__store_take_text(store, stmt, 0, &text, err);
     else if (step != SQLITE_DONE)
         rc = ebb__store_fail(store, "cannot read a value", err);
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
     if (rc || !text)
         return rc;
     *found = true;

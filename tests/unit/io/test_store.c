@@ -15,56 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/store.h"
-
-struct fixture {
-    char root[64];
-    char dir[96];
-    char file[128];
-    struct ebb_store *store;
-    struct ebb_err err;
-};
-
-static int setup(void **state)
-{
-    struct fixture *f = calloc(1, sizeof *f);
-
-    if (!f)
-        return -1;
-    strncpy(f->root, "/tmp/ebb-store-XXXXXX", sizeof f->root - 1);
-    if (!mkdtemp(f->root))
-        return -1;
-    snprintf(f->dir, sizeof f->dir, "%s/a/state", f->root);
-    snprintf(f->file, sizeof f->file, "%s/ebb.db", f->dir);
-    *state = f;
-    return 0;
-}
-
-static void remove_tree(const char *path)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        execlp("rm", "rm", "-rf", "--", path, (char *)NULL);
-        _exit(127);
-    }
-    waitpid(pid, NULL, 0);
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    ebb_store_close(f->store);
-    remove_tree(f->root);
-    free(f);
-    return 0;
-}
-
-static void open_store(struct fixture *f)
-{
-    assert_int_equal(ebb_store_open(f->dir, &f->store, &f->err), 0);
-}
+#include "store_help.h"
 
 static unsigned mode_of(const char *path)
 {

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/store_events.h"
+
+#include "io/store_priv.h"
+
+#define SQL_MAX 1024
+
+static int insert(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb_event *event, bool *is_new,
+                  struct ebb_err *err)
+{
+    const char *const texts[] = {event->source, event->id, event->type, event->table, event->json};
+    int rc;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        ebb__store_bind_text(stmt, (int)i + 1, texts[i]);
+    sqlite3_bind_int64(stmt, 6, event->at_ms);
+    sqlite3_bind_int64(stmt, 7, event->received_ms);
+    rc = ebb__store_run(store, stmt, "cannot write an event", err);
+    *is_new = !rc && sqlite3_changes(store->db) == 1;
+    return rc;
+}
+
+static int insert_all(struct ebb_store *store, const struct ebb_event *events, size_t count, bool *is_new,
+                      size_t *fresh, struct ebb_err *err)
+{
+    static const char SQL[] = "INSERT INTO event (source, id, type, tbl, json, at_ms, received_ms)"
+                              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (source, id) DO NOTHING";
+    sqlite3_stmt *stmt = NULL;
+    int rc = ebb__store_keep(store, SQL, &stmt, err);
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        bool was_new;
+
+        rc = insert(store, stmt, &events[i], &was_new, err);
+        *fresh += was_new;
+        if (is_new)
+            is_new[i] = was_new;
+    }
+    return rc;
+}
+
+int ebb_store_put_events(struct ebb_store *store, const struct ebb_event *events, size_t count, bool *is_new,
+                         size_t *fresh, struct ebb_err *err)
+{
+    size_t number = 0;
+    int rc = ebb__store_begin(store, err);
+
+    if (!rc)
+        rc = ebb__store_end(store, insert_all(store, events, count, is_new, &number, err), err);
+    if (rc)
+        number = 0;
+    for (size_t i = 0; rc && is_new && i < count; i++)
+        is_new[i] = false;
+    if (fresh)
+        *fresh = number;
+    return rc;
+}
+
+static const struct ebb__store_shape SHAPE = {.texts = 5, .numbers = 3, .doing = "cannot read an event"};
+
+struct giving {
+    ebb_event_cb *cb;
+    void *data;
+};
+
+static int give(void *data, const struct ebb__store_row *row, struct ebb_err *err)
+{
+    const struct giving *g = data;
+    struct ebb_event event = {
+        .seq = row->numbers[0],
+        .source = row->texts[0],
+        .id = row->texts[1],
+        .type = row->texts[2],
+        .table = row->texts[3],
+        .at_ms = row->numbers[1],
+        .received_ms = row->numbers[2],
+        .json = row->texts[4],
+    };
+
+    return g->cb(g->data, &event, err);
+}
+
+static bool is_exact(const char *glob)
+{
+    return !strchr(glob, '*');
+}
+
+static int list_sql(const struct ebb_event_filter *f, struct ebb_buf *sql, struct ebb_err *err)
+{
+    ebb_buf_puts(sql, "SELECT source, id, type, tbl, json, seq, at_ms, received_ms FROM event WHERE ");
+    ebb_buf_puts(sql, f->newest_first ? "seq < ?1" : "seq > ?1");
+    if (f->table)
+        ebb_buf_puts(sql, is_exact(f->table) ? " AND tbl = ?2 AND tbl <> ''" : " AND tbl GLOB ?2");
+    if (f->type)
+        ebb_buf_puts(sql, " AND type = ?3");
+    if (f->source)
+        ebb_buf_puts(sql, " AND source = ?4");
+    if (f->since_ms)
+        ebb_buf_puts(sql, " AND at_ms >= ?5");
+    ebb_buf_puts(sql, f->newest_first ? " ORDER BY seq DESC LIMIT 1" : " ORDER BY seq LIMIT 1");
+    return ebb_buf_check(sql, "statement of the store", err);
+}
+
+static void bind_filter(sqlite3_stmt *stmt, const struct ebb_event_filter *f, const char *pattern)
+{
+    int64_t first = f->newest_first ? INT64_MAX : INT64_MIN;
+
+    sqlite3_bind_int64(stmt, 1, f->after_seq ? f->after_seq : first);
+    if (f->table)
+        ebb__store_bind_text(stmt, 2, pattern);
+    if (f->type)
+        ebb__store_bind_text(stmt, 3, f->type);
+    if (f->source)
+        ebb__store_bind_text(stmt, 4, f->source);
+    if (f->since_ms)
+        sqlite3_bind_int64(stmt, 5, f->since_ms);
+}
+
+int ebb_store_list_events(struct ebb_store *store, const struct ebb_event_filter *filter, ebb_event_cb *cb, void *data,
+                          struct ebb_err *err)
+{
+    static const struct ebb_event_filter ALL = {.table = NULL};
+    const struct ebb_event_filter *f = filter ? filter : &ALL;
+    struct giving g = {cb, data};
+    sqlite3_stmt *stmt = NULL;
+    struct ebb_buf sql, pattern;
+    int rc;
+
+    ebb_buf_init(&sql, SQL_MAX);
+    ebb_buf_init(&pattern, 4096);
+    rc = list_sql(f, &sql, err);
+    if (!rc && f->table && is_exact(f->table))
+        ebb_buf_puts(&pattern, f->table);
+    else if (!rc && f->table)
+        rc = ebb__store_glob(f->table, &pattern, err);
+    if (!rc)
+        rc = ebb_buf_check(&pattern, "table pattern", err);
+    if (!rc)
+        rc = ebb__store_prepare(store, ebb_buf_cstr(&sql), &stmt, err);
+    if (rc)
+        goto out;
+    bind_filter(stmt, f, ebb_buf_cstr(&pattern));
+    rc = ebb__store_each(store, stmt, &SHAPE, f->limit, give, &g, err);
+out:
+    sqlite3_finalize(stmt);
+    ebb_buf_fini(&pattern);
+    ebb_buf_fini(&sql);
+    return rc;
+}
