@@ -467,7 +467,7 @@ static void test_newer_schema_is_refused(void **state)
     assert_int_equal(ebb_store_open(f->dir, &f->store, &f->err), -EBB_ESTORE);
     assert_null(f->store);
     assert_non_null(strstr(f->err.message, "77"));
-    assert_non_null(strstr(f->err.message, "up to 1"));
+    assert_non_null(strstr(f->err.message, "up to 2"));
     assert_string_not_equal(f->err.hint, "");
 }
 
