@@ -77,15 +77,21 @@ static int check(struct ebb_policy *policy, const struct ebb_value *raw, struct 
     return -(int)EBB_EPOLICY_SCHEMA;
 }
 
-static void note_shapes(struct ebb_policy *policy, const struct ebb_value *raw)
+void ebb__policy_note_params(struct ebb_policy *policy)
 {
     const struct ebb_value *params = ebb_value_get(policy->manifest, "params");
-    const struct ebb_value *triggers = ebb_value_get(raw, "triggers");
     size_t count = ebb_value_get_count(params);
 
     for (size_t i = 0; i < count && i < EBB_POLICY_PARAMS_MAX; i++)
         policy->params[i].name = ebb_value_get_key(params, i).p;
     policy->params_shape = (struct ebb__shape){"ctx.params", policy->params, count, false};
+}
+
+static void note_shapes(struct ebb_policy *policy, const struct ebb_value *raw)
+{
+    const struct ebb_value *triggers = ebb_value_get(raw, "triggers");
+
+    ebb__policy_note_params(policy);
     for (size_t i = 0; i < ebb_value_get_count(triggers) && i < EBB_POLICY_TRIGGERS_MAX; i++)
         policy->trigger_lines[i] = (int)ebb_value_int_of(ebb_value_get_at(triggers, i), "line", 0);
 }

@@ -29,6 +29,10 @@ int ebb_policy_load_text(const char *file, const char *source, size_t n, struct 
  * read, the bundle is the same. Errors as of ebb_policy_load; EBB_ECORRUPT when that is no bundle. */
 int ebb_policy_sources(const struct ebb_policy *policy, struct ebb_value **out, struct ebb_err *err);
 int ebb_policy_load_sources(const struct ebb_value *sources, struct ebb_policy **out, struct ebb_err *err);
+/* Go by another name, which no file can have ("object:weekly": it has a ':'), and another former name (NULL: none): for
+ * records and schedules. Before anything else uses the policy. EBB_EUSAGE: no such name, or longer than 63 bytes;
+ * EBB_ENOMEM. */
+int ebb_policy_set_name(struct ebb_policy *policy, const char *name, const char *was, struct ebb_err *err);
 void ebb_policy_free(struct ebb_policy *policy);
 
 /* Whether a text may be the name of a policy: [a-z][a-z0-9-]*, at most 63 bytes. */

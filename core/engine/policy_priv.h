@@ -30,6 +30,8 @@ struct ebb_policy {
 /* Load from a source, which is taken, with these libraries, which are taken too; libs NULL: those beside the file. */
 int ebb__policy_load(const char *file, char *source, size_t n, struct ebb__bundle *libs, struct ebb_policy **out,
                      struct ebb_diagnostics *diags, struct ebb_err *err);
+/* Take the names of the parameters from the manifest. */
+void ebb__policy_note_params(struct ebb_policy *policy);
 /* Check the raw data of the header phase (policy_rules.c). */
 void ebb__policy_check(struct ebb__checker *c, const struct ebb_value *raw);
 /* Parts of it. */

@@ -66,12 +66,15 @@ static void print_json(struct ebb_cli *cli, const struct stored *s, const struct
 static int replay(struct ebb_cli *cli, const struct stored *s, struct ebb_strs *differences, struct ebb_err *err)
 {
     const char *bundle = ebb_value_text_of(s->record, "bundle");
+    const char *name = ebb_value_text_of(s->record, "policy");
     struct ebb_policy *policy = NULL;
     int rc = bundle ? ebb_bundles_get(ebb_cli_site(cli)->store, bundle, &policy, err)
                     : ebb_err_set(err, EBB_ERECORD, "decision %s: names no bundle", s->id);
 
     if (rc == -(int)EBB_ENOT_FOUND)
         ebb_err_hint(err, "decisions of earlier versions were recorded without their policy");
+    if (!rc && name && strchr(name, ':')) /* a policy object: what is built in, under its name */
+        rc = ebb_policy_set_name(policy, name, NULL, err);
     if (!rc)
         rc = ebb_replay(policy, s->record, differences, err);
     ebb_policy_free(policy);

@@ -11,12 +11,32 @@
 #include "io/store_objects.h"
 #include "service/config.h"
 
+/* What the names of policy objects begin with where they stand beside those of policy files. */
+#define EBB_OBJECT_PREFIX "object:"
+/* Append the name by which a policy object goes in records and schedules: the prefix and its name, percent-encoded but
+ * for [A-Za-z0-9._-]; a long one is cut and its number added after '~'. At most 63 bytes. */
+void ebb_object_policy_name(const char *name, int64_t number, struct ebb_buf *out);
+
+/* What the stored document of a policy object says. */
+#define EBB_OBJECT_ORPHANS "system_iceberg_orphan_file_removal"
+#define EBB_OBJECT_EXPIRATION "system_iceberg_snapshot_expiration"
+#define EBB_OBJECT_COMPACTION "system_iceberg_compaction"
+#define EBB_OBJECT_CUSTOM "custom"
+/* Whether this version carries out a type. */
+bool ebb_object_runs(const char *type);
+/* Read and check the content of the orphan removal, as it was sent: olderThanDays (3), location (none), dryRun (false),
+ * nothing else; *out gets all of them, as the parameters of the built-in policy. 0 days only where the configuration
+ * allows any table to go below the floor (config NULL: was checked before). EBB_EUSAGE. */
+int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_config *config, struct ebb_value **out,
+                              struct ebb_err *err);
+
 /* A policy object as it runs. Owned by the list. */
 struct ebb_object_binding {
     struct ebb_policy
         *policy; /* the built-in one of its type, under the object's name; take it (set to NULL) to keep it */
     struct ebb_binding
-        binding; /* tables: globs of what it is tied to; params; mode: approve when dryRun, else enforce */
+        binding; /* tables: globs of what it is tied to; params; mode: approve when dryRun, else enforce. Its policy,
+                  * tables and params are its own memory; take it (set to zeros) to keep it */
 };
 struct ebb_object_bindings {
     struct ebb_object_binding *items;

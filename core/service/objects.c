@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/objects.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/location.h"
+#include "service/generation_priv.h"
+#include "service/pass.h"
+
+#define NAME_MAX_BYTES ((size_t)63)
+#define CUT_BYTES ((size_t)36)
+#define DAYS_MAX 36500
+#define POLICY_FILE "policies/iceberg_orphan_file_removal.lua"
+
+static void encode(const char *name, struct ebb_buf *out)
+{
+    for (const char *p = name; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._-", *p))
+            ebb_buf_putc(out, *p);
+        else
+            ebb_buf_printf(out, "%%%02X", c);
+    }
+}
+
+void ebb_object_policy_name(const char *name, int64_t number, struct ebb_buf *out)
+{
+    struct ebb_buf text;
+
+    ebb_buf_init(&text, (size_t)1024 * 1024);
+    encode(name, &text);
+    ebb_buf_puts(out, EBB_OBJECT_PREFIX);
+    if (!text.bad && text.len <= NAME_MAX_BYTES - strlen(EBB_OBJECT_PREFIX))
+        ebb_buf_add_str(out, ebb_buf_str(&text));
+    else
+        ebb_buf_printf(out, "%.*s~%" PRId64, (int)(text.len < CUT_BYTES ? text.len : CUT_BYTES), ebb_buf_cstr(&text),
+                       number);
+    ebb_buf_fini(&text);
+}
+
+bool ebb_object_runs(const char *type)
+{
+    return !strcmp(type, EBB_OBJECT_ORPHANS);
+}
+
+/* ---- content ---- */
+
+static int check_location(const char *location, struct ebb_err *err)
+{
+    struct ebb_buf normal;
+    int rc;
+
+    ebb_buf_init(&normal, EBB_LOCATION_MAX_BYTES);
+    rc = ebb_location_check_table(location, err);
+    if (!rc)
+        rc = ebb_location_normalise(location, strlen(location), &normal, err);
+    ebb_buf_fini(&normal);
+    return rc ? ebb_err_as(err, EBB_EUSAGE, "location") : 0;
+}
+
+static int check_days(int64_t days, const struct ebb_config *config, struct ebb_err *err)
+{
+    if (days < 0 || days > DAYS_MAX)
+        return ebb_err_set(err, EBB_EUSAGE, "olderThanDays must be between 0 and %d", DAYS_MAX);
+    if (days == 0 && config && !config->below_floor.count)
+        return ebb_err_set(err, EBB_EUSAGE,
+                           "olderThanDays 0 is accepted only where the configuration sets allow_below_floor");
+    return 0;
+}
+
+static int check_kinds(const struct ebb_value *content, struct ebb_err *err)
+{
+    static const struct {
+        const char *key;
+        enum ebb_value_kind kind;
+    } MEMBERS[] = {{"olderThanDays", EBB_VALUE_INT}, {"location", EBB_VALUE_STRING}, {"dryRun", EBB_VALUE_BOOL}};
+
+    for (size_t i = 0; i < ebb_value_get_count(content); i++) {
+        const char *key = ebb_value_get_key(content, i).p;
+        size_t m = 0;
+
+        while (m < 3 && strcmp(MEMBERS[m].key, key) != 0)
+            m++;
+        if (m == 3)
+            return ebb_err_set(err, EBB_EUSAGE, "Unrecognized field \"%s\"", key);
+        if (ebb_value_get_kind(ebb_value_get_at(content, i)) != MEMBERS[m].kind)
+            return ebb_err_set(err, EBB_EUSAGE, "%s: a %s is wanted", key, ebb_value_kind_name(MEMBERS[m].kind));
+    }
+    return 0;
+}
+
+int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_config *config, struct ebb_value **out,
+                              struct ebb_err *err)
+{
+    const char *location = ebb_value_text_of(content, "location");
+    int rc = check_kinds(content, err);
+
+    *out = NULL;
+    if (!rc)
+        rc = check_days(ebb_value_int_of(content, "olderThanDays", 3), config, err);
+    if (!rc && location)
+        rc = check_location(location, err);
+    if (rc)
+        return rc;
+    *out = ebb_value_new_map(NULL);
+    ebb_value_put_int(*out, "olderThanDays", ebb_value_int_of(content, "olderThanDays", 3));
+    ebb_value_put_str(*out, "location", location);
+    ebb_value_put_bool(*out, "dryRun", ebb_value_bool_of(content, "dryRun", false));
+    rc = ebb_value_check(*out, "content", err);
+    if (rc) {
+        ebb_value_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+/* ---- bindings ---- */
+
+void ebb_object_bindings_fini(struct ebb_object_bindings *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        ebb_policy_free(list->items[i].policy);
+        ebb__binding_fini(&list->items[i].binding);
+    }
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}
+
+struct load {
+    struct ebb_store *store;
+    struct ebb_object_bindings *list;
+};
+
+static int corrupt(const struct ebb_object *object, const char *why, struct ebb_err *err)
+{
+    return ebb_err_set(err, EBB_ECORRUPT, "policy object %s: %s", object->name, why);
+}
+
+/* "schema lake.shop" and so on as a glob of tables. */
+static int add_glob(const char *tie, struct ebb_strs *tables, struct ebb_err *err)
+{
+    const char *name = strchr(tie, ' ');
+    struct ebb_buf glob;
+    int rc;
+
+    if (!name)
+        return 0;
+    ebb_buf_init(&glob, 65536);
+    ebb_buf_puts(&glob, name + 1);
+    if (!strncmp(tie, "table ", 6))
+        ;
+    else if (!strncmp(tie, "catalog ", 8) || !strncmp(tie, "schema ", 7))
+        ebb_buf_puts(&glob, ".**");
+    else
+        ebb_buf_reset(&glob);
+    rc = ebb_buf_check(&glob, "tie", err);
+    if (!rc && glob.len)
+        rc = ebb_strs_add(tables, ebb_buf_cstr(&glob), err);
+    ebb_buf_fini(&glob);
+    return rc;
+}
+
+static int fill_tables(const struct load *l, const struct ebb_object *object, struct ebb_strs *tables,
+                       struct ebb_err *err)
+{
+    struct ebb_strs ties;
+    int rc;
+
+    ebb_strs_init(&ties);
+    rc = ebb_store_object_ties(l->store, EBB_OBJECT_POLICY, object->name, &ties, err);
+    for (size_t i = 0; !rc && i < ties.count; i++)
+        rc = add_glob(ties.items[i], tables, err);
+    ebb_strs_fini(&ties);
+    return rc;
+}
+
+static int load_policy(const struct ebb_object *object, const struct ebb_value *json, struct ebb_policy **out,
+                       struct ebb_err *err)
+{
+    const char *former = ebb_value_text_of(json, "was");
+    struct ebb_buf file, name, was;
+    int rc;
+
+    ebb_buf_init(&file, 65536);
+    ebb_buf_init(&name, 256);
+    ebb_buf_init(&was, 256);
+    ebb_pass_data_dir(&file);
+    ebb_buf_puts(&file, "/" POLICY_FILE);
+    ebb_object_policy_name(object->name, object->number, &name);
+    if (former)
+        ebb_object_policy_name(former, object->number, &was);
+    rc = ebb_buf_check(&file, "built-in policy", err);
+    if (!rc)
+        rc = ebb_policy_load(ebb_buf_cstr(&file), out, NULL, err);
+    if (!rc)
+        rc = ebb_policy_set_name(*out, ebb_buf_cstr(&name), former ? ebb_buf_cstr(&was) : NULL, err);
+    ebb_buf_fini(&was);
+    ebb_buf_fini(&name);
+    ebb_buf_fini(&file);
+    return rc;
+}
+
+static int fill(const struct load *l, const struct ebb_object *object, const struct ebb_value *json,
+                struct ebb_object_binding *out, struct ebb_err *err)
+{
+    struct ebb_value *params = NULL;
+    int rc = ebb_object_orphan_content(ebb_value_get(json, "content"), NULL, &params, err);
+
+    if (rc)
+        return rc == -(int)EBB_EUSAGE ? corrupt(object, "its content can't be read", err) : rc;
+    out->binding.params = params;
+    out->binding.mode = ebb_value_bool_of(params, "dryRun", false) ? EBB_BIND_APPROVE : EBB_BIND_ENFORCE;
+    rc = fill_tables(l, object, &out->binding.tables, err);
+    if (rc || !out->binding.tables.count)
+        return rc;
+    rc = load_policy(object, json, &out->policy, err);
+    if (rc)
+        return rc;
+    out->binding.policy = strdup(ebb_policy_get_name(out->policy));
+    return out->binding.policy ? 0 : ebb_err_nomem(err);
+}
+
+/* One that is tied to nothing is dropped again. */
+static int add(const struct load *l, const struct ebb_object *object, const struct ebb_value *json, struct ebb_err *err)
+{
+    struct ebb_object_bindings *list = l->list;
+    struct ebb_object_binding *items = realloc(list->items, (list->count + 1) * sizeof *items);
+    int rc;
+
+    if (!items)
+        return ebb_err_nomem(err);
+    list->items = items;
+    memset(&items[list->count], 0, sizeof *items);
+    rc = fill(l, object, json, &items[list->count], err);
+    if (rc || !items[list->count].policy) {
+        ebb_policy_free(items[list->count].policy);
+        ebb__binding_fini(&items[list->count].binding);
+        return rc;
+    }
+    list->count++;
+    return 0;
+}
+
+static int on_object(void *data, const struct ebb_object *object, struct ebb_err *err)
+{
+    struct load *l = data;
+    struct ebb_value *json = NULL;
+    const char *type;
+    int rc = ebb_value_of_json(object->name, object->json, strlen(object->json), NULL, &json, err);
+
+    if (rc == -(int)EBB_ENOMEM)
+        return rc;
+    type = ebb_value_text_of(json, "policyType");
+    if (rc || !type)
+        rc = corrupt(object, "can't be read", err);
+    else if (ebb_value_bool_of(json, "enabled", false) && ebb_object_runs(type))
+        rc = add(l, object, json, err);
+    ebb_value_free(json);
+    return rc;
+}
+
+int ebb_object_bindings_load(struct ebb_store *store, struct ebb_object_bindings *out, struct ebb_err *err)
+{
+    struct load l = {.store = store, .list = out};
+    int rc;
+
+    memset(out, 0, sizeof *out);
+    rc = ebb_store_list_objects(store, EBB_OBJECT_POLICY, on_object, &l, err);
+    if (rc)
+        ebb_object_bindings_fini(out);
+    return rc;
+}
