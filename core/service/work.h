@@ -16,8 +16,10 @@ struct ebb_work_result {
     enum ebb_job_state state; /* succeeded, failed, cancelled; queued: to be tried again at not_before_ms */
     int64_t not_before_ms;
     char plan[40], run[40];
+    char
+        status[16]; /* of the run or, without one, of the plan: done, partial, failed, ready, held, empty, …; "" none */
     struct ebb_err err; /* EBB_OK when it succeeded */
-    int64_t moved, deleted, restored;
+    int64_t candidates, moved, deleted, restored;
     bool is_held; /* the plan waits for a person */
 };
 struct ebb_work_context {
@@ -26,10 +28,22 @@ struct ebb_work_context {
     struct ebb_metrics *metrics;        /* may be NULL */
     const atomic_bool *cancelled;       /* of this job */
     const struct ebb_strs *executables; /* that templates of type shell may run; NULL or empty: none */
+    unsigned attempts_max;              /* 0: 3 */
+    bool is_dry;                        /* plan, but neither apply nor record a run (`ebb run --dry-run`) */
 };
+/* What a job is told by in its json:
+ * - remove-orphan-files: the arguments of the job (catalog_name, table_identifier, older_than, location, dry_run,
+ *   spark_conf: texts) in it or in "config"; of a policy also "origin" (ebb_job_origin without its texts, which are
+ *   those of the decision);
+ * - apply: {"plan": id, "overrides": [fuse…], "delete": bool, "quarantine": URI, "verify": "full|sample|none",
+ *   "max_age": "7d"}; only plan is wanted;
+ * - restore: {"run": id, "paths": […]}; purge: {"runs": [id…], "older_than": "7d", "dropped": bool}.
+ * Other kinds, but shell (shell.h), are not carried out by this version: EBB_EUNSUPPORTED. */
 /* Carry out a job that is in state started (recorded by the caller). A job that was started before (attempt > 1, or its
  * run is there already) is gone on with: a run of its plan that is in the journal is resumed, one that ended is taken
- * as its result, else it begins anew. The new state is not written here. */
+ * as its result, else it begins anew. What may pass (a lock, storage that does not answer, metadata that changed) is
+ * tried again later, with back-off, as long as nothing was begun. A decision that led to no run gets the record of one,
+ * that intervals and back-off count. The new state is not written here. */
 void ebb_work_run(const struct ebb_work_context *context, const struct ebb_job_record *job,
                   struct ebb_work_result *out);
 
