@@ -8,7 +8,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, "build", "tsan")
-UNITS = ("unit_engine_threads", "unit_service_host_decide")
+UNITS = ("unit_engine_threads", "unit_service_host_decide", "unit_service_hub", "unit_service_metrics")
 
 
 class Threads(unittest.TestCase):
