@@ -20,7 +20,8 @@ void ebb_looker_free(struct ebb_looker *looker);
 
 /* What became of a table. */
 struct ebb_look {
-    int64_t wake_ms;   /* look again then even if nothing changed; INT64_MAX never */
+    int64_t wake_ms;   /* look again then even if nothing changed; INT64_MAX never. What waits for a run to end
+                        * (overlap = "queue_one") waits for no time: look again when a job of the table ended */
     int64_t jobs;      /* put into the store */
     int64_t decisions; /* recorded */
     int64_t unchanged;
@@ -31,9 +32,11 @@ struct ebb_look {
 };
 void ebb_look_fini(struct ebb_look *look);
 struct ebb_look_options {
-    const char *policy; /* only this one; NULL all bound ones */
-    int64_t overlaps;   /* other known tables that overlap; -1 unknown */
-    bool is_paused;     /* judge triggers, start nothing: what is due stays pending as one */
+    const char *policy;            /* only this one; NULL all bound ones */
+    int64_t overlaps;              /* other known tables that overlap; -1 unknown */
+    const int64_t *overlaps_each;  /* the same for each of refs, instead; NULL none */
+    bool is_paused;                /* judge triggers, start nothing: what is due stays pending as one */
+    const struct ebb_strs *paused; /* the same for "all", "policy NAME", "table NAME"; NULL none */
     /* Told of each policy that was judged (ebb_pass_report without plan and run); NULL: nobody. */
     void (*report)(void *data, const char *policy, const char *table, const char *verdict, const char *status,
                    const char *decision, const char *job, const struct ebb_err *error);
