@@ -94,6 +94,8 @@ int ebb__store_hold_job(struct ebb_store *store, const struct ebb_job_record *jo
 
 /* PRAGMA integrity_check; `when` goes into the message ("damaged after an unclean stop"). */
 int ebb__store_check(struct ebb_store *store, const char *when, struct ebb_err *err);
+/* The schema version of this program. */
+int64_t ebb__store_newest_schema(void);
 /* Bring the schema of an opened file to this program's version. */
 int ebb__store_migrate(struct ebb_store *store, struct ebb_err *err);
 

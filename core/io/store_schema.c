@@ -58,6 +58,11 @@ static const char *const MIGRATIONS[] = {
 };
 #define SCHEMA_VERSION ((int64_t)(sizeof MIGRATIONS / sizeof MIGRATIONS[0]))
 
+int64_t ebb__store_newest_schema(void)
+{
+    return SCHEMA_VERSION;
+}
+
 /* The one integer that a statement gives; *found is false when it gives no row. */
 static int ask_int(struct ebb_store *store, const char *sql, int64_t *out, bool *found, struct ebb_err *err)
 {
