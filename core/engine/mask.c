@@ -159,9 +159,27 @@ static void note_hidden(struct ebb__mask *mask, struct ebb_str name, struct ebb_
         w->out->bad = true;
 }
 
-void ebb__mask_text(struct ebb__mask *mask, const char *bytes, size_t n, struct ebb_jsonw *w)
+/* Append bytes with the secrets in them hidden; whether there were any. */
+static bool hide_in(const struct ebb__mask *mask, const char *bytes, size_t n, struct ebb_buf *out)
 {
     bool is_hidden = false;
+
+    for (size_t i = 0; i < n;) {
+        size_t hidden = match_any(mask, bytes + i, n - i, i == 0);
+
+        if (hidden)
+            ebb_buf_puts(out, EBB__MASKED);
+        else
+            ebb_buf_putc(out, bytes[i]);
+        i += hidden ? hidden : 1;
+        is_hidden = is_hidden || hidden;
+    }
+    return is_hidden;
+}
+
+void ebb__mask_text(struct ebb__mask *mask, const char *bytes, size_t n, struct ebb_jsonw *w)
+{
+    bool is_hidden;
     struct ebb_buf out;
 
     if (bytes && n && mask->by_name)
@@ -171,16 +189,7 @@ void ebb__mask_text(struct ebb__mask *mask, const char *bytes, size_t n, struct 
         return;
     }
     ebb_buf_init(&out, TEXT_MAX);
-    for (size_t i = 0; i < n;) {
-        size_t hidden = match_any(mask, bytes + i, n - i, i == 0);
-
-        if (hidden)
-            ebb_buf_puts(&out, EBB__MASKED);
-        else
-            ebb_buf_putc(&out, bytes[i]);
-        i += hidden ? hidden : 1;
-        is_hidden = is_hidden || hidden;
-    }
+    is_hidden = hide_in(mask, bytes, n, &out);
     if (is_hidden && mask->by_name)
         note_hidden(mask, EBB_STR("text"), w);
     if (out.bad)
@@ -244,5 +253,14 @@ int ebb_mask_json(struct ebb_strs *secrets, const struct ebb_value *value, struc
     ebb_jsonw_init(&w, out);
     ebb__mask_write(&mask, value, &w);
     ebb_strs_fini(&mask.hidden);
+    return ebb_buf_check(out, "text with masks", err);
+}
+
+int ebb_mask_text(struct ebb_strs *secrets, const char *text, struct ebb_buf *out, struct ebb_err *err)
+{
+    struct ebb__mask mask = {.secrets = *secrets};
+
+    put_in_order(secrets);
+    hide_in(&mask, text, strlen(text), out);
     return ebb_buf_check(out, "text with masks", err);
 }

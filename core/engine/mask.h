@@ -13,5 +13,7 @@ bool ebb_is_secret_name(struct ebb_str name);
 /* Append a value as JSON text with these secrets masked wherever they stand in a text, and members whose names are like
  * those of secrets. secrets is put in order. EBB_ELIMIT, EBB_ENOMEM. */
 int ebb_mask_json(struct ebb_strs *secrets, const struct ebb_value *value, struct ebb_buf *out, struct ebb_err *err);
+/* Append a text likewise. */
+int ebb_mask_text(struct ebb_strs *secrets, const char *text, struct ebb_buf *out, struct ebb_err *err);
 
 #endif

@@ -12,13 +12,13 @@ struct ebb_workspace {
     struct ebb_strs maps;
 };
 
-static int state_dir(const struct ebb_workspace_options *o, struct ebb_buf *out, struct ebb_err *err)
+int ebb_workspace_state_dir(const char *given, struct ebb_buf *out, struct ebb_err *err)
 {
     const char *xdg = getenv("XDG_STATE_HOME");
     const char *home = getenv("HOME");
 
-    if (o->state_dir)
-        ebb_buf_puts(out, o->state_dir);
+    if (given)
+        ebb_buf_puts(out, given);
     else if (xdg && xdg[0] == '/')
         ebb_buf_printf(out, "%s/ebb", xdg);
     else if (home && home[0] == '/')
@@ -54,7 +54,7 @@ static int open_store(struct ebb_workspace *ws, const struct ebb_workspace_optio
     int rc;
 
     ebb_buf_init(&dir, 65536);
-    rc = state_dir(o, &dir, err);
+    rc = ebb_workspace_state_dir(o->state_dir, &dir, err);
     if (!rc)
         rc = ebb_store_open(ebb_buf_cstr(&dir), &ws->site.store, err);
     if (!rc)

@@ -23,6 +23,9 @@ struct ebb_workspace_options {
     const atomic_bool *cancelled;
 };
 
+/* Append the name of the state folder: the given one, or with NULL the usual one. EBB_EUSAGE: none can be told. */
+int ebb_workspace_state_dir(const char *given, struct ebb_buf *out, struct ebb_err *err);
+
 struct ebb_workspace;
 /* Load the configuration; open (make) the store and the audit log unless without_store. */
 int ebb_workspace_open(const struct ebb_workspace_options *options, bool without_store, struct ebb_workspace **out,
