@@ -32,8 +32,8 @@ struct ebb_record {
     const char *table;  /* "catalog.ns.name" */
     const char *uuid;   /* table uuid, "" unknown */
     const char *policy; /* "" none */
-    const char *status; /* plan: ready|held|empty|applied; run: started|done|partial|failed|interrupted|restored|purged;
-                           decision: verdict */
+    const char *status; /* plan: ready|held|empty|applied|rejected; run:
+                           started|done|partial|failed|interrupted|restored|purged; decision: verdict */
     int64_t at_ms;      /* creation */
     int64_t end_ms;     /* runs: end, 0 while running */
     const char *parent; /* run: plan id; plan: decision id; "" none */
@@ -67,6 +67,11 @@ int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const str
  * EBB_ERUN_STATE for a stored plan of another status. */
 int ebb_store_claim_plan(struct ebb_store *store, const struct ebb_record *plan, const struct ebb_record *run,
                          struct ebb_err *err);
+
+/* Change the status of a record that has one of `from` (NULL at the end); its document stays. EBB_ERUN_STATE when it
+ * has another, EBB_ENOT_FOUND. A plan that is made "rejected" so can't be claimed any more. */
+int ebb_store_set_status(struct ebb_store *store, enum ebb_record_kind kind, const char *id, const char *const *from,
+                         const char *to, struct ebb_err *err);
 
 /* The journal: what a run is about to do to each file, written before it is done. */
 enum ebb_move_state {
