@@ -10,7 +10,8 @@
 #include "service/config.h"
 
 enum ebb_doctor_level { EBB_DOCTOR_OK, EBB_DOCTOR_WARN, EBB_DOCTOR_FAIL };
-const char *ebb_doctor_level_name(enum ebb_doctor_level level); /* "ok", "warn", "fail" */
+/* "ok", "warn", "fail" */
+const char *ebb_doctor_level_name(enum ebb_doctor_level level);
 
 /* One thing that was looked at. check: "configuration", "policies", "catalog", "table", "clock", "zones", "state",
  * "store", "daemon", "serve", "limits", "versions". Secrets are masked. Borrowed. */

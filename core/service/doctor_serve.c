@@ -132,8 +132,7 @@ void ebb__doctor_serve(struct ebb__doctor *d)
     for (size_t i = 0; i < s->notify_count; i++)
         if (!s->notify[i].url)
             look_at_program(d, "notify", s->notify[i].command.items[0]);
-    ebb__doctor_say(d, EBB_DOCTOR_OK, "serve",
-                    "",
+    ebb__doctor_say(d, EBB_DOCTOR_OK, "serve", "",
                     "listens on %s, auth %s, jobs at once %" PRId64 ", ways to tell people %zu", s->listen, s->auth,
                     s->jobs, s->notify_count);
 }

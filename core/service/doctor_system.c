@@ -4,7 +4,6 @@
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <lua.h>
 #include <microhttpd.h>
 #include <openssl/crypto.h>
 #include <sqlite3.h>
@@ -19,6 +18,7 @@
 #include <zstd.h>
 
 #include "base/tz.h"
+#include "engine/lua_version.h"
 
 #define CLOCK_WARN_MS 2000
 #define CLOCK_FAIL_MS 60000
@@ -129,10 +129,11 @@ static void look_at_limits(struct ebb__doctor *d)
 
 static void tell_versions(struct ebb__doctor *d)
 {
-    ebb__doctor_say(
-        d, EBB_DOCTOR_OK, "versions", "", "ebb %s, %s, SQLite %s, libuv %s, libmicrohttpd %s, libcurl %s, zstd %s, %s",
-        EBB_VERSION, LUA_RELEASE, sqlite3_libversion(), uv_version_string(), MHD_get_version(),
-        curl_version_info(CURLVERSION_NOW)->version, ZSTD_versionString(), OpenSSL_version(OPENSSL_VERSION));
+    ebb__doctor_say(d, EBB_DOCTOR_OK, "versions", "",
+                    "ebb %s, Lua %s, SQLite %s, libuv %s, libmicrohttpd %s, libcurl %s, zstd %s, %s", EBB_VERSION,
+                    ebb_lua_version(), sqlite3_libversion(), uv_version_string(), MHD_get_version(),
+                    curl_version_info(CURLVERSION_NOW)->version, ZSTD_versionString(),
+                    OpenSSL_version(OPENSSL_VERSION));
 }
 
 void ebb__doctor_system(struct ebb__doctor *d)
