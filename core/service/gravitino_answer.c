@@ -71,3 +71,20 @@ void ebb__gravitino_audit(struct ebb_jsonw *w, const char *creator, int64_t crea
     }
     ebb_jsonw_end(w, '}');
 }
+
+int64_t ebb__gravitino_since(const struct ebb_api_call *call)
+{
+    return call->generation ? call->generation->loaded_ms : call->now_ms;
+}
+
+void ebb__gravitino_identifier(struct ebb_jsonw *w, const char *const *namespace_, const char *name)
+{
+    ebb_jsonw_begin(w, '{');
+    ebb_jsonw_key(w, "namespace");
+    ebb_jsonw_begin(w, '[');
+    for (size_t i = 0; namespace_[i]; i++)
+        ebb_jsonw_str(w, namespace_[i]);
+    ebb_jsonw_end(w, ']');
+    ebb_jsonw_kstr(w, "name", name);
+    ebb_jsonw_end(w, '}');
+}

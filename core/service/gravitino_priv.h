@@ -9,6 +9,7 @@
 #include "format/json.h"
 #include "io/store_jobs.h"
 #include "io/store_objects.h"
+#include "format/metadata.h"
 #include "service/api.h"
 
 #define EBB__GRAVITINO_VERSION "1.3.1" /* of the interface, not of ebb: clients refuse an older one than their own */
@@ -77,6 +78,11 @@ int ebb__gravitino_done(int rc);
 void ebb__gravitino_audit(struct ebb_jsonw *w, const char *creator, int64_t created_ms, const char *modifier,
                           int64_t modified_ms);
 
+/* Since when what the configuration says is known: for the audit of what nobody made over the interface. */
+int64_t ebb__gravitino_since(const struct ebb_api_call *call);
+/* An identifier: {"namespace":[…],"name":…}; the namespace ends with NULL. */
+void ebb__gravitino_identifier(struct ebb_jsonw *w, const char *const *namespace_, const char *name);
+
 /* Part of the path by place, "" when there is none; the metalake is part 0. */
 const char *ebb__gravitino_arg(const struct ebb_api_call *call, size_t index);
 /* Whether the query says so ("details=true"). */
@@ -98,7 +104,76 @@ int ebb__gravitino_text_map(struct ebb_api_call *call, const struct ebb_value *m
 int ebb__gravitino_bool(struct ebb_api_call *call, const struct ebb_value *map, const char *key, bool otherwise,
                         bool *out);
 
+/* ---- what the catalogs hold (gravitino_catalog.c) ---- */
+
+/* "catalog", "schema", "table" in any case. */
+enum ebb__place_kind { EBB__PLACE_CATALOG, EBB__PLACE_SCHEMA, EBB__PLACE_TABLE, EBB__PLACE_OTHER };
+/* A place that objects can be tied to: kind and dotted name, with its parts. */
+struct ebb__place {
+    enum ebb__place_kind kind;
+    char *full_name;                    /* "lake.shop.orders" */
+    char *catalog, *namespace_, *table; /* NULL where the kind has none */
+};
+void ebb__place_fini(struct ebb__place *place);
+const char *ebb__place_name(enum ebb__place_kind kind);
+/* Read type and full name (parts 1 and 2 of the path) and look whether there is such a thing. EBB__ANSWERED: no such
+ * type, no such name. operation: for messages. */
+int ebb__gravitino_place(struct ebb_api_call *call, const char *noun, const char *operation, struct ebb__place *out,
+                         struct ebb_err *err);
+/* The catalog of a name, or NULL. */
+struct ebb_catalog *ebb__gravitino_find_catalog(const struct ebb_api_call *call, const char *name);
+/* Whether a schema (dotted) holds tables or other schemas. */
+int ebb__gravitino_has_schema(const struct ebb_api_call *call, const char *catalog, const char *schema, bool *out,
+                              struct ebb_err *err);
+/* Part `index` of the path is a catalog, the one after it a schema. EBB__ANSWERED: there is none. */
+int ebb__gravitino_need_catalog(struct ebb_api_call *call, struct ebb_catalog **out);
+int ebb__gravitino_need_schema(struct ebb_api_call *call, struct ebb_err *err);
+
+/* ---- columns (gravitino_type.c) ---- */
+
+/* A type of the table format as it is written here. */
+void ebb__gravitino_type(struct ebb_jsonw *w, const struct ebb_value *type, int depth);
+/* Members "columns", "partitioning", "sortOrders" of a table. */
+int ebb__gravitino_layout(struct ebb_jsonw *w, const struct ebb_metadata *metadata, struct ebb_err *err);
+
+/* ---- policies ---- */
+
+/* Check the content of a policy by its type (in any case) and give type and content as they are kept. All unknown
+ * types are read as custom first. EBB__ANSWERED. (gravitino_content.c) */
+int ebb__gravitino_content(struct ebb_api_call *call, const struct ebb__subject *subject, const char *type,
+                           const struct ebb_value *content, const char **kept_type, struct ebb_value **out,
+                           struct ebb_err *err);
+/* A policy as an object; inherited: "null", "true", "false" (gravitino_policy.c). */
+int ebb__gravitino_write_policy(struct ebb_jsonw *w, const struct ebb_object *object, const char *inherited,
+                                struct ebb_err *err);
+
+/* A copy of an object of the store; free with _fini. */
+struct ebb__entity {
+    struct ebb_object object; /* texts are owned */
+    struct ebb_value *json;
+};
+int ebb__entity_of(const struct ebb_object *object, struct ebb__entity *out, struct ebb_err *err);
+void ebb__entity_fini(struct ebb__entity *entity);
+/* EBB_ENOT_FOUND when there is none. */
+int ebb__entity_get(const struct ebb_api_call *call, enum ebb_object_kind kind, const char *name,
+                    struct ebb__entity *out, struct ebb_err *err);
+/* Store the document as it is now, under another name when new_name is not NULL, as changed by who asks. */
+int ebb__entity_save(const struct ebb_api_call *call, const struct ebb__entity *entity, const struct ebb_value *json,
+                     const char *new_name, struct ebb_err *err);
+struct ebb_store *ebb__gravitino_store(const struct ebb_api_call *call);
+/* Whether a text names anything: not empty, no more than 256 bytes. EBB__ANSWERED. */
+int ebb__gravitino_check_name(struct ebb_api_call *call, const struct ebb__subject *subject, const char *what,
+                              const char *name);
+
 /* Handlers, by noun. */
 ebb_api_handler ebb__gravitino_version, ebb__gravitino_health;
+ebb_api_handler ebb__gravitino_metalakes_list, ebb__gravitino_metalake_get;
+ebb_api_handler ebb__gravitino_catalogs_list, ebb__gravitino_catalog_get;
+ebb_api_handler ebb__gravitino_schemas_list, ebb__gravitino_schema_get;
+ebb_api_handler ebb__gravitino_tables_list, ebb__gravitino_table_get, ebb__gravitino_partitions_get;
+ebb_api_handler ebb__gravitino_policies_list, ebb__gravitino_policy_create, ebb__gravitino_policy_get;
+ebb_api_handler ebb__gravitino_policy_alter, ebb__gravitino_policy_set, ebb__gravitino_policy_delete;
+ebb_api_handler ebb__gravitino_policy_objects;
+ebb_api_handler ebb__gravitino_ties_list, ebb__gravitino_ties_change, ebb__gravitino_tie_get;
 
 #endif
