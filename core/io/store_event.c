@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io/store_events.h"
 
+#include <stdlib.h>
+
 #include "io/store_priv.h"
 
 #define SQL_MAX 1024
@@ -87,7 +89,10 @@ static bool is_exact(const char *glob)
 
 static int list_sql(const struct ebb_event_filter *f, struct ebb_buf *sql, struct ebb_err *err)
 {
-    ebb_buf_puts(sql, "SELECT source, id, type, tbl, json, seq, at_ms, received_ms FROM event WHERE ");
+    bool has_index = f->table && f->type && is_exact(f->table); /* else a scan in the order that is wanted is best */
+
+    ebb_buf_puts(sql, "SELECT source, id, type, tbl, json, seq, at_ms, received_ms FROM event ");
+    ebb_buf_puts(sql, has_index ? "WHERE " : "NOT INDEXED WHERE ");
     ebb_buf_puts(sql, f->newest_first ? "seq < ?1" : "seq > ?1");
     if (f->table)
         ebb_buf_puts(sql, is_exact(f->table) ? " AND tbl = ?2 AND tbl <> ''" : " AND tbl GLOB ?2");
@@ -97,7 +102,7 @@ static int list_sql(const struct ebb_event_filter *f, struct ebb_buf *sql, struc
         ebb_buf_puts(sql, " AND source = ?4");
     if (f->since_ms)
         ebb_buf_puts(sql, " AND at_ms >= ?5");
-    ebb_buf_puts(sql, f->newest_first ? " ORDER BY seq DESC LIMIT 1" : " ORDER BY seq LIMIT 1");
+    ebb_buf_puts(sql, f->newest_first ? " ORDER BY seq DESC LIMIT :page" : " ORDER BY seq LIMIT :page");
     return ebb_buf_check(sql, "statement of the store", err);
 }
 
@@ -145,5 +150,31 @@ out:
     sqlite3_finalize(stmt);
     ebb_buf_fini(&pattern);
     ebb_buf_fini(&sql);
+    return rc;
+}
+
+int ebb_store_event_types(struct ebb_store *store, const char *table, struct ebb_strs *out, struct ebb_err *err)
+{
+    static const char SQL[] = "SELECT type FROM event WHERE type > ?1 AND tbl = ?2 AND tbl <> '' ORDER BY type LIMIT 1";
+    sqlite3_stmt *stmt = NULL;
+    char *type = NULL;
+    int rc = ebb__store_keep(store, SQL, &stmt, err);
+    int step = SQLITE_ROW;
+
+    while (!rc && step == SQLITE_ROW) {
+        ebb__store_bind_text(stmt, 1, type);
+        ebb__store_bind_text(stmt, 2, table);
+        step = sqlite3_step(stmt);
+        free(type);
+        type = NULL;
+        if (step == SQLITE_ROW)
+            rc = ebb__store_take_text(store, stmt, 0, &type, err);
+        else if (step != SQLITE_DONE)
+            rc = ebb__store_fail(store, "cannot read an event", err);
+        sqlite3_reset(stmt);
+        if (!rc && type)
+            rc = ebb_strs_add(out, type, err);
+    }
+    free(type);
     return rc;
 }

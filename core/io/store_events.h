@@ -31,5 +31,7 @@ struct ebb_event_filter {
 };
 int ebb_store_list_events(struct ebb_store *store, const struct ebb_event_filter *filter, ebb_event_cb *cb, void *data,
                           struct ebb_err *err);
+/* The types of events of a table (dotted name), sorted, added to out. */
+int ebb_store_event_types(struct ebb_store *store, const char *table, struct ebb_strs *out, struct ebb_err *err);
 
 #endif

@@ -104,7 +104,7 @@ static int list_sql(const struct ebb_job_filter *f, struct ebb_buf *sql, struct 
         ebb_buf_puts(sql, " AND queued_ms >= ?8");
     if (f->states)
         add_states(sql, f->states);
-    ebb_buf_puts(sql, f->newest_first ? " ORDER BY id DESC LIMIT 1" : " ORDER BY id LIMIT 1");
+    ebb_buf_puts(sql, f->newest_first ? " ORDER BY id DESC LIMIT :page" : " ORDER BY id LIMIT :page");
     return ebb_buf_check(sql, "statement of the store", err);
 }
 

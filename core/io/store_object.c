@@ -144,7 +144,8 @@ int ebb_store_list_objects(struct ebb_store *store, enum ebb_object_kind kind, e
     int rc;
 
     rc = ebb__store_prepare(
-        store, "SELECT " COLUMNS " FROM object WHERE number > ?1 AND kind = ?2 ORDER BY number LIMIT 1", &stmt, err);
+        store, "SELECT " COLUMNS " FROM object WHERE number > ?1 AND kind = ?2 ORDER BY number LIMIT :page", &stmt,
+        err);
     if (rc)
         return rc;
     sqlite3_bind_int64(stmt, 1, INT64_MIN);

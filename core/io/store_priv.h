@@ -61,8 +61,10 @@ struct ebb__store_row {
     char *texts[EBB__ROW_TEXTS];
     int64_t numbers[EBB__ROW_NUMBERS];
 };
-/* What a query gives: texts first, then numbers. It is asked for one row at a time, each after the one before: that
- * row's key is bound to ?1 (and ?2): its first key_texts texts or, when that is 0, its first number. */
+/* What a query gives: texts first, then numbers. It is asked for a page of rows at a time (LIMIT :page), each page
+ * after the last row of the one before: that row's key is bound to ?1 (and ?2): its first key_texts texts or, when that
+ * is 0, its first number. */
+#define EBB__STORE_PAGE 64
 struct ebb__store_shape {
     int texts, numbers, key_texts;
     const char *doing;
@@ -71,8 +73,9 @@ void ebb__store_row_fini(struct ebb__store_row *row);
 /* The row of a bound statement, which is reset afterwards. */
 int ebb__store_fetch(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape,
                      struct ebb__store_row *row, bool *found, struct ebb_err *err);
-/* Rows one after the other, and no statement is open while give runs: it may write, and so may other processes. The
- * caller has bound everything, also the key to begin after. limit 0: all. */
+/* Rows one after the other, and no statement is open while give runs: it may write, and so may other processes (what is
+ * changed meanwhile is given or not). A kept statement must not be used by give again. The caller has bound everything,
+ * also the key to begin after. limit 0: all. */
 typedef int ebb__store_give(void *data, const struct ebb__store_row *row, struct ebb_err *err);
 int ebb__store_each(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape, int64_t limit,
                     ebb__store_give *give, void *data, struct ebb_err *err);

@@ -45,23 +45,59 @@ static void bind_key(sqlite3_stmt *stmt, const struct ebb__store_shape *shape, c
         ebb__store_bind_text(stmt, i + 1, row->texts[i]);
 }
 
+/* Fill a page; the statement is idle afterwards. */
+static int read_page(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape,
+                     struct ebb__store_row *rows, size_t *count, struct ebb_err *err)
+{
+    int step = SQLITE_ROW, rc = 0;
+
+    *count = 0;
+    while (!rc && *count < EBB__STORE_PAGE && (step = sqlite3_step(stmt)) == SQLITE_ROW)
+        rc = take(store, stmt, shape, &rows[(*count)++], err);
+    if (!rc && step != SQLITE_DONE && step != SQLITE_ROW)
+        rc = ebb__store_fail(store, shape->doing, err);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+static void free_page(struct ebb__store_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ebb__store_row_fini(&rows[i]);
+}
+
+/* Read a page after the row whose key is bound, and give it. */
+static int give_page(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape,
+                     struct ebb__store_row *rows, size_t *count, ebb__store_give *give, void *data, struct ebb_err *err)
+{
+    int rc = read_page(store, stmt, shape, rows, count, err);
+
+    for (size_t i = 0; !rc && i < *count; i++)
+        rc = give(data, &rows[i], err);
+    return rc;
+}
+
 int ebb__store_each(struct ebb_store *store, sqlite3_stmt *stmt, const struct ebb__store_shape *shape, int64_t limit,
                     ebb__store_give *give, void *data, struct ebb_err *err)
 {
-    struct ebb__store_row now = {.numbers = {0}}, last = {.numbers = {0}};
-    bool found = true;
-    int rc = 0;
+    struct ebb__store_row *pages = calloc((size_t)2 * EBB__STORE_PAGE, sizeof *pages), *now = pages;
+    int64_t left = limit ? limit : INT64_MAX;
+    size_t count = 0, before = 0;
+    int wanted = 0, rc = pages ? 0 : ebb_err_nomem(err);
 
-    for (int64_t count = 0; !rc && found && (!limit || count < limit); count++) {
-        rc = ebb__store_fetch(store, stmt, shape, &now, &found, err);
-        if (!rc && found)
-            rc = give(data, &now, err);
-        if (found)
-            bind_key(stmt, shape, &now);
-        ebb__store_row_fini(&last);
-        last = now;
-        memset(&now, 0, sizeof now);
+    while (!rc && count == (size_t)wanted && left > 0) {
+        wanted = left < EBB__STORE_PAGE ? (int)left : EBB__STORE_PAGE;
+        sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":page"), wanted);
+        before = count;
+        now = now == pages ? pages + EBB__STORE_PAGE : pages;
+        rc = give_page(store, stmt, shape, now, &count, give, data, err);
+        free_page(now == pages ? pages + EBB__STORE_PAGE : pages, before);
+        if (!rc && count)
+            bind_key(stmt, shape, &now[count - 1]);
+        left -= (int64_t)count;
     }
-    ebb__store_row_fini(&last);
+    if (pages)
+        free_page(now, count);
+    free(pages);
     return rc;
 }

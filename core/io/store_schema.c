@@ -42,7 +42,7 @@ static const char *const MIGRATIONS[] = {
     " seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL,"
     " tbl TEXT NOT NULL, at_ms INTEGER NOT NULL, received_ms INTEGER NOT NULL, json TEXT NOT NULL,"
     " UNIQUE (source, id)) STRICT;"
-    "CREATE INDEX event_table ON event (tbl, seq) WHERE tbl <> '';"
+    "CREATE INDEX event_table ON event (tbl, type, seq) WHERE tbl <> '';"
     "CREATE TABLE object ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL,"
     " creator TEXT NOT NULL, modifier TEXT NOT NULL, created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL,"

@@ -104,7 +104,7 @@ static int list_sql(const struct ebb_statistic_filter *f, struct ebb_buf *sql, s
         ebb_buf_puts(sql, f->is_from_open ? " AND part > ?4" : " AND part >= ?4");
     if (f->to)
         ebb_buf_puts(sql, f->is_to_closed ? " AND part <= ?5" : " AND part < ?5");
-    ebb_buf_puts(sql, " ORDER BY part, name LIMIT 1");
+    ebb_buf_puts(sql, " ORDER BY part, name LIMIT :page");
     return ebb_buf_check(sql, "statement of the store", err);
 }
 

@@ -60,7 +60,7 @@ int ebb_store_tied_objects(struct ebb_store *store, enum ebb_object_kind kind, c
                            struct ebb_strs *out, struct ebb_err *err)
 {
     static const char SQL[] = "SELECT o.name FROM tie t JOIN object o ON o.number = t.object WHERE o.name > ?1"
-                              " AND t.type = ?2 AND t.full_name = ?3 AND o.kind = ?4 ORDER BY o.name LIMIT 1";
+                              " AND t.type = ?2 AND t.full_name = ?3 AND o.kind = ?4 ORDER BY o.name LIMIT :page";
     sqlite3_stmt *stmt = NULL;
     int rc = ebb__store_keep(store, SQL, &stmt, err);
 
@@ -78,7 +78,7 @@ int ebb_store_object_ties(struct ebb_store *store, enum ebb_object_kind kind, co
 {
     static const char SQL[] =
         "SELECT t.type || ' ' || t.full_name AS place FROM tie t JOIN object o ON o.number = t.object"
-        " WHERE place > ?1 AND o.kind = ?2 AND o.name = ?3 ORDER BY place LIMIT 1";
+        " WHERE place > ?1 AND o.kind = ?2 AND o.name = ?3 ORDER BY place LIMIT :page";
     sqlite3_stmt *stmt = NULL;
     int rc = ebb__store_keep(store, SQL, &stmt, err);
 

@@ -24,7 +24,7 @@ void ebb_event_list_fini(struct ebb_event_list *list);
 int ebb_events_parse(const char *content_type, const char *(*header)(void *data, const char *name), void *data,
                      struct ebb_str body, int64_t now_ms, struct ebb_event_list *out, struct ebb_err *err);
 /* A report that a writer or reader posts to …/metrics of the Iceberg REST protocol, as one event: type
- * "commit-report" or "scan-report". table: dotted name. */
+ * "commit.reported" or "scan.reported". table: dotted name. */
 int ebb_events_of_report(const char *table, struct ebb_str body, int64_t now_ms, struct ebb_event_list *out,
                          struct ebb_err *err);
 
