@@ -26,6 +26,17 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua-stubs DESTINATION ${CMAKE_INSTALL_DA
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/demo DESTINATION ${CMAKE_INSTALL_DATADIR}/ebb PATTERN "README.md" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The unit names the program where it was put.
+if(TARGET ebb)
+  install(CODE "
+    set(EBB_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    set(EBB_DOCDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/packaging/ebb.service.in\" \"${PROJECT_BINARY_DIR}/ebb.service\" @ONLY)")
+  install(FILES ${PROJECT_BINARY_DIR}/ebb.service ${PROJECT_SOURCE_DIR}/packaging/ebb.socket DESTINATION lib/systemd/system)
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/ebb.sysusers DESTINATION lib/sysusers.d RENAME ebb.conf)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/operations.md ${PROJECT_SOURCE_DIR}/docs/grafana/ebb-dashboard.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+
 # The program writes its own manual and completions, so that they say what --help says.
 if(TARGET ebb)
   set(pages ${PROJECT_BINARY_DIR}/pages)

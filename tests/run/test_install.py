@@ -12,7 +12,8 @@ BUILD = os.environ.get("EBB_BUILD_DIR", os.path.join(ROOT, "build", "release"))
 FILES = ("bin/ebb", "lib/libebb.a", "lib/libebb.so", "lib/libebb.so.0", "lib/pkgconfig/ebb.pc", "lib/lua/5.4/ebb.so", "share/lua/5.4/ebb/testing.lua", "include/ebb.h",
          "share/man/man1/ebb.1", "share/bash-completion/completions/ebb", "share/zsh/site-functions/_ebb", "share/ebb/scripts",
          "share/ebb/policies", "share/ebb/policies/templates/facts.json", "share/ebb/policies/templates/orphans/spec.lua",
-         "share/ebb/lua-stubs/policy.lua", "share/ebb/lua-stubs/ebb/testing.lua", "share/lua/5.4/ebb.lua", "share/ebb/demo/wh", "share/doc/ebb/LICENSE")
+         "share/ebb/lua-stubs/policy.lua", "share/ebb/lua-stubs/ebb/testing.lua", "share/lua/5.4/ebb.lua", "share/ebb/demo/wh", "share/doc/ebb/LICENSE", "share/doc/ebb/operations.md",
+         "share/doc/ebb/ebb-dashboard.json", "lib/systemd/system/ebb.service", "lib/systemd/system/ebb.socket", "lib/sysusers.d/ebb.conf")
 
 
 class Install(unittest.TestCase):
