@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "http_help.h"
+#include "client_help.h"
 #include "scripted_server.h"
 
 #define READ                                                                                                           \
