@@ -75,6 +75,7 @@
 ---@class ebb.event An event of the table; types may have more fields.
 ---@field at ebb.instant When it happened.
 ---@field id string? Its id.
+---@field received ebb.instant? When it was told; nil for commits that are read off the table.
 ---@field source string? Who told.
 ---@field type string Its type, as snapshot.committed.
 ---@field [string] any

@@ -65,6 +65,7 @@ static const struct ebb_api_entry ENTRIES[] = {
     {"event", "open", "ebb.event", "decide", "An event of the table; types may have more fields."},
     {"event.at", "field", "ebb.instant", "decide", "When it happened."},
     {"event.id", "field", "string?", "decide", "Its id."},
+    {"event.received", "field", "ebb.instant?", "decide", "When it was told; nil for commits that are read off the table."},
     {"event.source", "field", "string?", "decide", "Who told."},
     {"event.type", "field", "string", "decide", "Its type, as snapshot.committed."},
     {"fmt", "function", "(format: string, ...: any): string", "both", "Formats %s %d %f %g %x and %%."},

@@ -78,7 +78,7 @@ static const struct ebb__field TABLE[] = {
 };
 const struct ebb__shape ebb__shape_table = SHAPE("t", TABLE, false);
 
-static const struct ebb__field EVENT[] = {PLAIN("id"), PLAIN("type"), PLAIN("at"), PLAIN("source")};
+static const struct ebb__field EVENT[] = {PLAIN("id"), PLAIN("type"), PLAIN("at"), PLAIN("source"), PLAIN("received")};
 const struct ebb__shape ebb__shape_event = SHAPE("event", EVENT, true);
 
 static const struct ebb__field EVENTS[] = {METHOD("list", ebb__l_events_list), METHOD("count", ebb__l_events_count)};

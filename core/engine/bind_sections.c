@@ -162,16 +162,18 @@ static int mark_events(lua_State *L, const char *type)
     return mark(L, "ctx", lua_tostring(L, -1));
 }
 
-/* Whether the event, of the right type, has happened within the window. */
-static bool is_due(lua_State *L, const struct ebb__window *since, int64_t at)
+/* Whether the event, of the right type, has happened within the window. One that was told late counts from when it was
+ * told: a run before that knew nothing of it. In a window that moves it is the time that counts. */
+static bool is_due(lua_State *L, const struct ebb__window *since, const struct ebb_value *event)
 {
     struct ebb__eval *e = ebb__eval_of(L);
+    int64_t at = ebb_value_int_of(event, "at", 0), told = ebb_value_int_of(event, "received", at);
 
     if (at > e->input->now_ms) {
         ebb__changes_at(e, at);
         return false;
     }
-    return ebb__window_has(L, since, at);
+    return ebb__window_has(L, since, since->moves < 0 && told > at ? told : at);
 }
 
 /* Push the list of events that fit the options. */
@@ -190,7 +192,7 @@ static struct ebb__slice *push_events(lua_State *L, const char *what)
         const struct ebb_value *event = ebb_value_get_at(events, i);
         const char *its = ebb_value_text_of(event, "type");
 
-        if (its && !strcmp(its, type) && is_due(L, &since, ebb_value_int_of(event, "at", 0)) && is_wanted(L, event, 3))
+        if (its && !strcmp(its, type) && is_due(L, &since, event) && is_wanted(L, event, 3))
             s->items[s->count++] = event;
     }
     return s;

@@ -14,10 +14,13 @@ struct ebb_schedule {
     int64_t deferred_until_ms;                 /* 0 none */
     int64_t deferred_deadline_ms;              /* held back by a guard: not later than this; 0 no bound */
     int64_t dropped;                           /* occurrences that were dropped, so far */
+    int64_t unchanged;                         /* occurrences in a row whose answer still held */
     int64_t revised_ms;                        /* when another revision of the policy was first seen; 0 never */
     uint64_t revision;                         /* the one that was seen last; 0 none */
     int64_t fired_ms[EBB_POLICY_TRIGGERS_MAX]; /* nominal time of the last fire of each trigger */
     uint64_t keys[EBB_POLICY_TRIGGERS_MAX];    /* what the trigger was when it fired; 0: not known yet */
+    int64_t told[EBB_POLICY_TRIGGERS_MAX];     /* number (seq) of the last event from outside that it fired for: the
+                                                * order of arrival counts for these, whatever clocks say */
 };
 /* Load (all zero when there is none) and save. Store errors. */
 int ebb_schedule_load(struct ebb_store *store, const char *policy, const char *uuid, struct ebb_schedule *out,
@@ -30,12 +33,13 @@ int ebb_schedule_save(struct ebb_store *store, const char *policy, const char *u
 
 struct ebb_due {
     bool is_due;
-    const char *kind;         /* time, count, event, deferred, catch_up */
-    size_t trigger;           /* index; SIZE_MAX for deferred */
-    int64_t scheduled_for_ms; /* nominal */
-    int64_t missed;           /* earlier occurrences that were not run */
-    int64_t since_ms;         /* event: what the occurrence holds lies after this, up to scheduled_for */
-    bool is_dropped;          /* an occurrence was too late (late_by) or not caught up: fired without a run */
+    const char *kind;             /* time, count, event, deferred, catch_up */
+    size_t trigger;               /* index; SIZE_MAX for deferred */
+    int64_t scheduled_for_ms;     /* nominal */
+    int64_t missed;               /* earlier occurrences that were not run */
+    int64_t since_ms;             /* event: what the occurrence holds lies after this, up to scheduled_for */
+    int64_t since_seq, until_seq; /* event: and of those from outside, after the one, up to the other */
+    bool is_dropped;              /* an occurrence was too late (late_by) or not caught up: fired without a run */
 };
 
 /* What the triggers are judged by: one policy on one table at one instant. All borrowed. */

@@ -58,6 +58,17 @@ static size_t place_before(const struct ebb_schedule *schedule, uint64_t key, si
     return is_told ? SIZE_MAX : index;
 }
 
+/* Number of the newest event from outside. */
+static int64_t newest_told(const struct ebb_value *facts)
+{
+    const struct ebb_value *events = ebb_value_get(facts, "events");
+    int64_t newest = 0;
+
+    for (size_t i = 0; i < ebb_value_get_count(events); i++)
+        newest = later(newest, ebb_value_int_of(ebb_value_get_at(events, i), "seq", 0));
+    return newest;
+}
+
 void ebb__schedule_align(const struct ebb_schedule_input *in, struct ebb_schedule *schedule)
 {
     struct ebb_schedule before = *schedule;
@@ -65,12 +76,14 @@ void ebb__schedule_align(const struct ebb_schedule_input *in, struct ebb_schedul
 
     memset(schedule->keys, 0, sizeof schedule->keys);
     memset(schedule->fired_ms, 0, sizeof schedule->fired_ms);
+    memset(schedule->told, 0, sizeof schedule->told);
     for (size_t i = 0; i < count && i < EBB_POLICY_TRIGGERS_MAX; i++) {
         uint64_t key = key_of(ebb_settings_get_trigger(in->settings, i));
         size_t place = place_before(&before, key, i);
 
         schedule->keys[i] = key;
         schedule->fired_ms[i] = place == SIZE_MAX ? in->now_ms : before.fired_ms[place];
+        schedule->told[i] = place == SIZE_MAX || !before.active_since_ms ? newest_told(in->facts) : before.told[place];
     }
 }
 
@@ -114,22 +127,49 @@ int64_t ebb__schedule_count_from(const struct ebb_schedule_input *in, const stru
 
 /* ---- events ---- */
 
+/* When it became known. */
+static int64_t arrived(const struct ebb_value *event)
+{
+    int64_t at = ebb_value_int_of(event, "at", 0);
+
+    return ebb_value_int_of(event, "seq", 0) > 0 ? ebb_value_int_of(event, "received", at) : at;
+}
+
+static bool is_within(const struct ebb_value *event, const struct ebb__span *span)
+{
+    int64_t seq = ebb_value_int_of(event, "seq", 0), at = arrived(event);
+
+    if (seq > 0 && span->since_seq >= 0)
+        return seq > span->since_seq && seq <= span->until_seq;
+    return at > span->since_ms && at <= span->until_ms;
+}
+
 int ebb__schedule_takes_event(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event,
-                              int64_t since_ms, int64_t until_ms, bool *out, struct ebb_err *err)
+                              const struct ebb__span *span, bool *out, struct ebb_err *err)
 {
     const struct ebb_trigger *t = ebb_settings_get_trigger(in->settings, index);
     const char *type = ebb_value_text_of(event, "type");
-    int64_t at = ebb_value_int_of(event, "at", 0);
 
     *out = false;
-    if (!type || strcmp(type, t->text) || at <= since_ms || at > until_ms)
+    if (!type || strcmp(type, t->text) || !is_within(event, span))
         return 0;
     if (ebb_settings_get_guard(in->settings)->ignore_own && ebb_value_bool_of(event, "own", false))
         return 0;
     return ebb_policy_filter_event(in->policy, index, event, out, err);
 }
 
-int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int64_t since_ms, int64_t until_ms,
+static void add_to(struct ebb__batch *batch, const struct ebb_value *event, int64_t now_ms)
+{
+    int64_t at = arrived(event);
+
+    batch->is_ahead = batch->is_ahead || at > now_ms;
+    batch->first_ms = batch->count && batch->first_ms < at ? batch->first_ms : at;
+    batch->last_ms = batch->count ? later(batch->last_ms, at) : at;
+    batch->last_seq = later(batch->last_seq, ebb_value_int_of(event, "seq", 0));
+    batch->count++;
+}
+
+int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, const struct ebb__span *span,
                          struct ebb__batch *out, struct ebb_err *err)
 {
     const struct ebb_value *events = ebb_value_get(in->facts, "events");
@@ -138,15 +178,11 @@ int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int6
     memset(out, 0, sizeof *out);
     for (size_t i = 0; !rc && i < ebb_value_get_count(events); i++) {
         const struct ebb_value *event = ebb_value_get_at(events, i);
-        int64_t at = ebb_value_int_of(event, "at", 0);
         bool is_one = false;
 
-        rc = ebb__schedule_takes_event(in, index, event, since_ms, until_ms, &is_one, err);
-        if (rc || !is_one)
-            continue;
-        out->first_ms = out->count && out->first_ms < at ? out->first_ms : at;
-        out->last_ms = out->count ? later(out->last_ms, at) : at;
-        out->count++;
+        rc = ebb__schedule_takes_event(in, index, event, span, &is_one, err);
+        if (!rc && is_one)
+            add_to(out, event, in->now_ms);
     }
     return rc;
 }
@@ -247,8 +283,9 @@ static int judge_count(const struct judging *j, const struct ebb_trigger *t, siz
 {
     int64_t since = ebb__schedule_count_from(
         j->in, j->schedule, index, ebb__schedule_last_run(j->in->facts, t->since == EBB_SINCE_LAST_SUCCESS, "started"));
+    const struct ebb__span span = {since, j->in->now_ms, -1, 0};
     struct ebb__batch batch;
-    int rc = ebb__schedule_gather(j->in, index, since, j->in->now_ms, &batch, err);
+    int rc = ebb__schedule_gather(j->in, index, &span, &batch, err);
 
     if (rc || batch.count < t->n)
         return rc;
@@ -258,23 +295,30 @@ static int judge_count(const struct judging *j, const struct ebb_trigger *t, siz
     return 0;
 }
 
-/* Debounce: quiet since the last event, or held for max_hold since the first. */
+/* Debounce: quiet since the last event, or held for max_hold since the first. After a clock that was ahead nobody knows
+ * how long it was quiet. */
+static bool is_quiet(const struct ebb__batch *batch, const struct ebb_trigger *t, int64_t now_ms)
+{
+    return batch->is_ahead || now_ms - batch->last_ms >= t->debounce_ms ||
+           (t->max_hold_ms > 0 && now_ms - batch->first_ms >= t->max_hold_ms);
+}
+
 static int judge_event(const struct judging *j, const struct ebb_trigger *t, size_t index, struct ebb_due *out,
                        struct ebb_err *err)
 {
-    int64_t since = later(j->schedule->fired_ms[index], j->schedule->active_since_ms);
+    int64_t fired = j->schedule->fired_ms[index], since = later(fired, j->schedule->active_since_ms);
+    const struct ebb__span span = {since, j->in->now_ms, j->schedule->told[index], INT64_MAX};
     struct ebb__batch batch;
-    int rc = ebb__schedule_gather(j->in, index, since, j->in->now_ms, &batch, err);
+    int rc = ebb__schedule_gather(j->in, index, &span, &batch, err);
 
-    if (rc || !batch.count)
+    if (rc || !batch.count || !is_quiet(&batch, t, j->in->now_ms))
         return rc;
-    if (j->in->now_ms - batch.last_ms < t->debounce_ms &&
-        !(t->max_hold_ms > 0 && j->in->now_ms - batch.first_ms >= t->max_hold_ms))
-        return 0;
     out->is_due = true;
     out->kind = "event";
-    out->scheduled_for_ms = batch.last_ms;
+    out->scheduled_for_ms = batch.last_seq ? later(batch.last_ms, ebb__schedule_add(fired, 1)) : batch.last_ms;
     out->since_ms = since;
+    out->since_seq = span.since_seq;
+    out->until_seq = batch.last_seq;
     return 0;
 }
 
@@ -340,9 +384,9 @@ int ebb_schedule_due(const struct ebb_schedule_input *in, struct ebb_schedule *s
     int rc = 0;
 
     memset(out, 0, sizeof *out);
+    ebb__schedule_align(in, schedule);
     if (!schedule->active_since_ms || schedule->active_since_ms > in->now_ms)
         schedule->active_since_ms = in->now_ms;
-    ebb__schedule_align(in, schedule);
     note_revision(in, schedule);
     if (schedule->deferred_until_ms && schedule->deferred_until_ms <= in->now_ms) {
         make_deferred(&j, out);
@@ -406,18 +450,20 @@ bool ebb_schedule_defer(const struct ebb_schedule_input *in, const struct ebb_du
 static int add_events(const struct ebb_schedule_input *in, const struct ebb_due *due, struct ebb_value *list,
                       struct ebb_err *err)
 {
-    const struct ebb_value *events = ebb_value_get(in->facts, "events");
-    size_t count = ebb_value_get_count(events);
+    const struct ebb_value *events = ebb_value_get(in->facts, "events"), *taken[TRIGGER_EVENTS_MAX];
+    const struct ebb__span span = {due->since_ms, due->scheduled_for_ms, due->since_seq, due->until_seq};
+    size_t count = 0;
     int rc = 0;
 
-    for (size_t i = count > TRIGGER_EVENTS_MAX ? count - TRIGGER_EVENTS_MAX : 0; !rc && i < count; i++) {
+    for (size_t i = ebb_value_get_count(events); !rc && i-- > 0 && count < TRIGGER_EVENTS_MAX;) {
         bool is_one = false;
 
-        rc = ebb__schedule_takes_event(in, due->trigger, ebb_value_get_at(events, i), due->since_ms,
-                                       due->scheduled_for_ms, &is_one, err);
+        rc = ebb__schedule_takes_event(in, due->trigger, ebb_value_get_at(events, i), &span, &is_one, err);
         if (!rc && is_one)
-            ebb_value_add_copy(list, ebb_value_get_at(events, i));
+            taken[count++] = ebb_value_get_at(events, i);
     }
+    while (!rc && count > 0)
+        ebb_value_add_copy(list, taken[--count]);
     return rc;
 }
 

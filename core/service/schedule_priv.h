@@ -17,16 +17,23 @@ int64_t ebb__schedule_last_run(const struct ebb_value *facts, bool success, cons
  * says, but not again at what fired since the last run without leading to one. */
 int64_t ebb__schedule_count_from(const struct ebb_schedule_input *in, const struct ebb_schedule *schedule, size_t index,
                                  int64_t base_ms);
-/* Whether an event belongs to a trigger: its type, after since, not after until, not made by maintenance, and wanted.
- * EBB_EPOLICY_…. */
+/* Which events: after since, up to until. Those from outside (they have a seq) are told apart by it, so that none that
+ * comes late is missed; since_seq -1: by when they came. */
+struct ebb__span {
+    int64_t since_ms, until_ms;
+    int64_t since_seq, until_seq;
+};
+/* Whether an event belongs to a trigger: its type, in the span, not made by maintenance, and wanted. EBB_EPOLICY_…. */
 int ebb__schedule_takes_event(const struct ebb_schedule_input *in, size_t index, const struct ebb_value *event,
-                              int64_t since_ms, int64_t until_ms, bool *out, struct ebb_err *err);
+                              const struct ebb__span *span, bool *out, struct ebb_err *err);
 
 struct ebb__batch {
-    int64_t count, first_ms, last_ms;
+    int64_t count, first_ms, last_ms; /* when they happened; of those from outside: when they came */
+    int64_t last_seq;                 /* 0: none is from outside */
+    bool is_ahead;                    /* one came when the clock was ahead of now */
 };
-/* The events of a trigger after since_ms, up to until_ms. EBB_EPOLICY_…. */
-int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, int64_t since_ms, int64_t until_ms,
+/* The events of a trigger in a span. EBB_EPOLICY_…. */
+int ebb__schedule_gather(const struct ebb_schedule_input *in, size_t index, const struct ebb__span *span,
                          struct ebb__batch *out, struct ebb_err *err);
 /* The last instant at which an occurrence of a trigger that is held back may still begin; INT64_MAX: any. */
 int64_t ebb__schedule_deadline(const struct ebb_schedule_input *in, size_t index, int64_t nominal_ms);

@@ -56,13 +56,14 @@ static void wake_since_run(struct waking *w, const struct ebb_trigger *t, size_t
 static int wake_to_come(struct waking *w, size_t index, struct ebb_err *err)
 {
     const struct ebb_value *events = ebb_value_get(w->in->facts, "events");
+    const struct ebb__span span = {w->in->now_ms, INT64_MAX, 0, 0};
     int rc = 0;
 
     for (size_t i = 0; !rc && i < ebb_value_get_count(events); i++) {
         const struct ebb_value *event = ebb_value_get_at(events, i);
         bool is_one = false;
 
-        rc = ebb__schedule_takes_event(w->in, index, event, w->in->now_ms, INT64_MAX, &is_one, err);
+        rc = ebb__schedule_takes_event(w->in, index, event, &span, &is_one, err);
         if (!rc && is_one)
             note(w, ebb_value_int_of(event, "at", 0));
     }
@@ -72,9 +73,10 @@ static int wake_to_come(struct waking *w, size_t index, struct ebb_err *err)
 /* The end of a debounce. */
 static int wake_event(struct waking *w, const struct ebb_trigger *t, size_t index, struct ebb_err *err)
 {
+    const struct ebb__span span = {later(w->schedule->fired_ms[index], active_since(w)), w->in->now_ms,
+                                   w->schedule->told[index], INT64_MAX};
     struct ebb__batch batch;
-    int64_t since = later(w->schedule->fired_ms[index], active_since(w));
-    int rc = ebb__schedule_gather(w->in, index, since, w->in->now_ms, &batch, err);
+    int rc = ebb__schedule_gather(w->in, index, &span, &batch, err);
 
     if (rc)
         return rc;
