@@ -47,7 +47,7 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
 
 int ebb__plan_look_at_quarantine(struct ebb_planning *p, struct ebb_err *err)
 {
-    struct ebb_record_filter filter = {NULL, p->table->metadata->uuid, NULL, NULL, NULL, 0, false, 0};
+    struct ebb_record_filter filter = {.uuid = p->table->metadata->uuid};
     struct quarantined q = {p, NULL, 0};
     int rc;
 
