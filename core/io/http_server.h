@@ -31,9 +31,9 @@ struct ebb_http_limits {
     unsigned requests_per_s;                       /* of one address, after a burst of ten times that; 0: 1,000 */
 };
 struct ebb_http_server_options {
-    const char *listen;           /* "127.0.0.1:8490", "[::1]:0" */
-    int fd;                       /* a listening socket that was handed over (systemd), -1: listen */
-    const char *cert, *key;       /* files with PEM, both NULL: no TLS */
+    const char *listen;     /* "127.0.0.1:8490", "[::1]:0" */
+    int fd;                 /* a listening socket that was handed over (systemd; the server's once it is open), -1 */
+    const char *cert, *key; /* files with PEM, both NULL: no TLS */
     const struct ebb_strs *hosts; /* names that Host may have besides the address and localhost; NULL none */
     struct ebb_http_limits limits;
     ebb_http_handler_cb *handler; /* a whole request is here; answer it now or later, exactly once */
