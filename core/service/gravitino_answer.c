@@ -88,3 +88,9 @@ void ebb__gravitino_identifier(struct ebb_jsonw *w, const char *const *namespace
     ebb_jsonw_kstr(w, "name", name);
     ebb_jsonw_end(w, '}');
 }
+
+void ebb__gravitino_tell(const struct ebb_api_call *call, enum ebb_note note, const char *text)
+{
+    if (call->hub)
+        ebb_hub_post(call->hub, note, text);
+}

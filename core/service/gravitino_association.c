@@ -204,7 +204,7 @@ static int tie(struct ebb_api_call *call, const struct ebb__subject *subject, co
 
     if (rc != -(int)EBB_EEXIST) {
         if (!rc)
-            ebb_hub_post(call->hub, EBB_NOTE_OBJECTS, NULL);
+            ebb__gravitino_tell(call, EBB_NOTE_OBJECTS, NULL);
         return rc;
     }
     ebb_buf_init(&names, 512);

@@ -233,7 +233,7 @@ int ebb__gravitino_policy_set(struct ebb_api_call *call, struct ebb_err *err)
         ebb_value_put_bool(e.json, "enabled", enable);
         rc = ebb__entity_save(call, &e, e.json, NULL, err);
         if (!rc)
-            ebb_hub_post(call->hub, EBB_NOTE_OBJECTS, NULL);
+            ebb__gravitino_tell(call, EBB_NOTE_OBJECTS, NULL);
     }
     if (!rc)
         rc = ebb__gravitino_ok(call, err);
@@ -251,7 +251,7 @@ int ebb__gravitino_policy_delete(struct ebb_api_call *call, struct ebb_err *err)
         rc = ebb_store_drop_object(ebb__gravitino_store(call), EBB_OBJECT_POLICY, ebb__gravitino_arg(call, 1), &found,
                                    err);
     if (!rc && found)
-        ebb_hub_post(call->hub, EBB_NOTE_OBJECTS, NULL);
+        ebb__gravitino_tell(call, EBB_NOTE_OBJECTS, NULL);
     if (!rc)
         rc = ebb__gravitino_dropped(call, found, err);
     return ebb__gravitino_done(rc);
@@ -383,7 +383,7 @@ static int save(struct changes *c, const struct ebb__entity *e, struct ebb_err *
                                    c->subject.under);
     if (rc)
         return rc;
-    ebb_hub_post(c->call->hub, EBB_NOTE_OBJECTS, NULL);
+    ebb__gravitino_tell(c->call, EBB_NOTE_OBJECTS, NULL);
     return answer_stored(c->call, c->new_name ? c->new_name : e->object.name, err);
 }
 

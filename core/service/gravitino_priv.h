@@ -165,6 +165,54 @@ struct ebb_store *ebb__gravitino_store(const struct ebb_api_call *call);
 int ebb__gravitino_check_name(struct ebb_api_call *call, const struct ebb__subject *subject, const char *what,
                               const char *name);
 
+/* Tell the daemon (nothing without one). */
+void ebb__gravitino_tell(const struct ebb_api_call *call, enum ebb_note note, const char *text);
+
+/* ---- job templates and runs ---- */
+
+#define EBB__TEMPLATE_ORPHANS "builtin-iceberg-remove-orphan-files"
+#define EBB__TEMPLATE_PREFIX "builtin-"
+/* The template of a name, a built-in one too (number 0). EBB_ENOT_FOUND. */
+int ebb__template_get(const struct ebb_api_call *call, const char *name, struct ebb__entity *out, struct ebb_err *err);
+/* Put the values of a jobConf (map of texts) into a text with {{placeholders}}, in one pass, the way Gravitino does:
+ * what has no value stays as it is, a backslash in a value makes the next character plain, a '$' begins a reference:
+ * $0 is the placeholder, $1 its name. A bad reference is EBB_EUSAGE with Gravitino's text. (gravitino_fill.c) */
+int ebb__template_fill(const char *text, const struct ebb_value *conf, struct ebb_buf *out, struct ebb_err *err);
+
+/* Shared by the files of templates: members by type, reading them, and answers. */
+struct ebb__template_member {
+    const char *name, *update; /* in a template, in an update */
+    enum ebb_value_kind kind;  /* a text, a list of texts, a map of texts */
+    const char *type;          /* NULL: of all */
+};
+extern const struct ebb__template_member EBB__TEMPLATE_MEMBERS[]; /* name NULL ends; those of all types come first */
+const char *ebb__template_type(const char *text); /* "shell", "spark" of a text in any case; NULL: neither */
+struct ebb__subject ebb__template_subject(const struct ebb_api_call *call, const char *name, const char *operation);
+/* Take a member that stands under a key into a document. EBB__ANSWERED. */
+int ebb__template_take(struct ebb_api_call *call, const struct ebb_value *from, const char *key,
+                       const struct ebb__template_member *member, struct ebb_value *to, struct ebb_err *err);
+/* EBB__ANSWERED: the name is one of those that only ebb gives. */
+int ebb__template_refuse_builtin(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name);
+/* As ebb__template_get, but what is not there, or another metalake, is answered. */
+int ebb__template_find(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb__entity *out,
+                       struct ebb_err *err);
+int ebb__template_answer(struct ebb_api_call *call, const struct ebb__entity *template_, struct ebb_err *err);
+
+/* What is asked for by POST …/runs. */
+struct ebb__run_request {
+    char *template_;
+    struct ebb_value *conf; /* map of texts */
+};
+/* EBB__ANSWERED: the body is no such request. (gravitino_run_request.c) */
+int ebb__run_request_read(struct ebb_api_call *call, struct ebb__run_request *out, struct ebb_err *err);
+void ebb__run_request_fini(struct ebb__run_request *request);
+int ebb__run_no_template(struct ebb_api_call *call, const char *name, const char *operation);
+/* {"code":0,"job":{…}} under the name that its template has now. */
+int ebb__run_answer(struct ebb_api_call *call, const struct ebb_job_record *job, const char *template_,
+                    struct ebb_err *err);
+/* The answer to what is wrong with a run that is asked for. */
+int ebb__run_refuse(struct ebb_api_call *call, enum ebb__fault fault, const char *why);
+
 /* Handlers, by noun. */
 ebb_api_handler ebb__gravitino_version, ebb__gravitino_health;
 ebb_api_handler ebb__gravitino_metalakes_list, ebb__gravitino_metalake_get;
@@ -174,6 +222,12 @@ ebb_api_handler ebb__gravitino_tables_list, ebb__gravitino_table_get, ebb__gravi
 ebb_api_handler ebb__gravitino_policies_list, ebb__gravitino_policy_create, ebb__gravitino_policy_get;
 ebb_api_handler ebb__gravitino_policy_alter, ebb__gravitino_policy_set, ebb__gravitino_policy_delete;
 ebb_api_handler ebb__gravitino_policy_objects;
+ebb_api_handler ebb__gravitino_statistics_list, ebb__gravitino_statistics_put, ebb__gravitino_statistics_drop;
+ebb_api_handler ebb__gravitino_part_statistics_list, ebb__gravitino_part_statistics_put;
+ebb_api_handler ebb__gravitino_part_statistics_drop;
+ebb_api_handler ebb__gravitino_templates_list, ebb__gravitino_template_add, ebb__gravitino_template_get;
+ebb_api_handler ebb__gravitino_template_alter, ebb__gravitino_template_delete;
+ebb_api_handler ebb__gravitino_runs_list, ebb__gravitino_run_start, ebb__gravitino_run_get, ebb__gravitino_run_cancel;
 ebb_api_handler ebb__gravitino_ties_list, ebb__gravitino_ties_change, ebb__gravitino_tie_get;
 
 #endif
