@@ -21,6 +21,9 @@ enum ebb_job_state {
 const char *ebb_job_state_name(enum ebb_job_state state);
 bool ebb_job_state_of(const char *name, enum ebb_job_state *out);
 bool ebb_job_state_is_final(enum ebb_job_state state); /* succeeded, failed, cancelled */
+/* The states that are not final, as bits of a filter. */
+#define EBB_JOBS_ACTIVE                                                                                                \
+    (1u << EBB_JOB_QUEUED | 1u << EBB_JOB_STARTED | 1u << EBB_JOB_CANCELLING | 1u << EBB_JOB_UNKNOWN)
 
 struct ebb_job_record {
     const char *id;   /* "job-" and 19 digits, ascending with time: ebb_store_new_job_id */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "io/store_jobs.h"
 
 #define FACT_RUNS 1000
 #define FACT_PLANS 100 /* that are looked at for the last listing */
@@ -172,7 +173,7 @@ static int put_stats(const struct ebb_site *site, struct ebb_value *table, struc
                      const struct ebb_metadata *m, struct ebb_err *err)
 {
     const struct ebb_snapshot *s = m->has_current_snapshot ? ebb_metadata_snapshot(m, m->current_snapshot_id) : NULL;
-    struct ebb_record_filter filter = {NULL, m->uuid, NULL, NULL, NULL, 0, true, FACT_PLANS};
+    struct ebb_record_filter filter = {.uuid = m->uuid, .newest_first = true, .limit = FACT_PLANS};
     int rc;
 
     ebb_value_put_int(stats, "snapshots", (int64_t)m->snapshot_count);
@@ -218,12 +219,35 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
 static int list_runs(const struct ebb_site *site, const char *policy, const char *uuid, struct ebb_value **out,
                      struct ebb_err *err)
 {
-    struct ebb_record_filter filter = {NULL, uuid, policy, NULL, NULL, 0, true, FACT_RUNS};
+    struct ebb_record_filter filter = {.uuid = uuid, .policy = policy, .newest_first = true, .limit = FACT_RUNS};
     int rc;
 
     *out = ebb_value_new_list(NULL);
     rc = ebb_store_list(site->store, EBB_RECORD_RUN, &filter, on_run, *out, err);
     return rc ? rc : ebb_value_check(*out, "runs", err);
+}
+
+static int on_job(void *data, const struct ebb_job_record *job, struct ebb_err *err)
+{
+    struct ebb_value *run = ebb_value_add_map(data);
+
+    (void)err;
+    ebb_value_put_str(run, "id", job->id);
+    ebb_value_put_int(run, "started", job->started_ms ? job->started_ms : job->queued_ms);
+    ebb_value_put_str(run, "outcome", "running");
+    return 0;
+}
+
+/* What is queued or under way and has no run yet; the newest of all. */
+static int add_jobs(const struct ebb_site *site, const char *policy, const char *uuid, struct ebb_value *runs,
+                    struct ebb_err *err)
+{
+    struct ebb_job_filter filter = {.uuid = uuid, .policy = policy, .states = EBB_JOBS_ACTIVE};
+
+    for (size_t i = 0; i < ebb_value_get_count(runs); i++)
+        if (!strcmp(ebb_value_text_of(ebb_value_get_at(runs, i), "outcome"), "running"))
+            return 0; /* that is it */
+    return ebb_store_list_jobs(site->store, &filter, on_job, runs, err);
 }
 
 /* Of a list that has the newest first, those from before an instant, the oldest first. */
@@ -255,6 +279,7 @@ static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const 
         first = ebb_value_get_at(own, ebb_value_get_count(own) - 1);
         add_runs(runs, former, first ? ebb_value_int_of(first, "started", 0) : INT64_MAX);
         add_runs(runs, own, INT64_MAX);
+        rc = add_jobs(site, o->policy, uuid, runs, err);
     }
     ebb_value_free(own);
     ebb_value_free(former);
@@ -294,6 +319,8 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     ebb_value_put_copy(facts, "fleet", o->fleet);
     rc = put_snapshots(table, events, t->metadata, err);
     if (!rc)
+        rc = ebb__facts_put_told(site, t, events, err);
+    if (!rc)
         rc = put_stats(site, table, stats, t->metadata, err);
     if (!rc && (o->manifests & (EBB_LACKS_PARTITIONS | EBB_LACKS_FILES)))
         rc = ebb__facts_put_files(site, t, table, stats, err);
@@ -311,4 +338,23 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
     }
     *out = facts;
     return 0;
+}
+
+int ebb_facts_over(const struct ebb_site *site, const struct ebb_table *t, const struct ebb_value *base,
+                   const struct ebb_facts_options *o, struct ebb_value **out, struct ebb_err *err)
+{
+    struct ebb_value_limits limits = ebb_facts_limits();
+    struct ebb_value *facts = ebb_value_new_map(&limits);
+    int rc;
+
+    for (size_t i = 0; i < ebb_value_get_count(base); i++)
+        ebb_value_put_ref(facts, ebb_value_get_key(base, i).p, ebb_value_get_at(base, i));
+    ebb_value_put_ref(facts, "fleet", o->fleet);
+    rc = put_runs(site, facts, o, t->metadata->uuid, err);
+    if (!rc)
+        rc = ebb_value_check(facts, "facts", err);
+    *out = rc ? NULL : facts;
+    if (rc)
+        ebb_value_free(facts);
+    return rc;
 }

@@ -3,7 +3,8 @@
  * Facts: what a policy may know of a table, as a value tree (engine/decide.h tells the shape), from its metadata, the
  * catalogs and the store. What is not known is left out. Manifests are read only where that is asked for. Of a long
  * history the newest part is told: EBB_FACTS_SNAPSHOTS_MAX snapshots, and as events EBB_FACTS_COMMITS_MAX commits; the
- * latest 1,000 runs.
+ * latest 1,000 runs, and of what was told from outside the latest 1,000 events of each type. A job of the policy that
+ * is queued or under way is told as a run that runs.
  */
 #ifndef EBB_SERVICE_FACTS_H
 #define EBB_SERVICE_FACTS_H
@@ -36,6 +37,10 @@ struct ebb_facts_options {
 /* A fresh tree; the caller frees it. now_ms: for ages. EBB_EUSAGE for an event that can't be read; store errors. */
 int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_facts_options *options,
                   int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
+/* Those for one policy, over those of the table that were made without any (base, which must outlive them): its runs,
+ * and what the fleet does. Store errors, EBB_ENOMEM. */
+int ebb_facts_over(const struct ebb_site *site, const struct ebb_table *table, const struct ebb_value *base,
+                   const struct ebb_facts_options *options, struct ebb_value **out, struct ebb_err *err);
 /* Whether a table is given as a captured fixture: a name that ends in .json, but not in .metadata.json. */
 bool ebb_facts_is_fixture(const char *table);
 /* From a captured fixture (JSON object with "table" …): as it is, but for events to add. EBB_EUSAGE when it is no such

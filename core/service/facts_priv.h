@@ -26,4 +26,8 @@ int ebb__facts_put_files(const struct ebb_site *site, const struct ebb_table *ta
 int ebb__facts_put_writes(const struct ebb_site *site, const struct ebb_table *table, struct ebb_value *stats,
                           int64_t now_ms, struct ebb_err *err);
 
+/* Events of the table that the store knows, added to events. Store errors. */
+int ebb__facts_put_told(const struct ebb_site *site, const struct ebb_table *table, struct ebb_value *events,
+                        struct ebb_err *err);
+
 #endif

@@ -81,7 +81,7 @@ static bool can_hold(const struct ebb__question *q, const struct ebb_decision *d
 }
 
 int ebb__answer_save(struct ebb_store *store, const struct ebb__question *q, const char *uuid,
-                     const struct ebb_decision *decision, struct ebb_err *err)
+                     const struct ebb__answer *before, const struct ebb_decision *decision, struct ebb_err *err)
 {
     struct ebb_value *record = NULL, *kept;
     const char *json;
@@ -90,7 +90,7 @@ int ebb__answer_save(struct ebb_store *store, const struct ebb__question *q, con
 
     key_of(ebb_policy_get_name(q->policy), uuid, key);
     if (!can_hold(q, decision))
-        return ebb_store_put_value(store, SCOPE, key, NULL, err);
+        return before->kept ? ebb_store_put_value(store, SCOPE, key, NULL, err) : 0;
     json = ebb_decision_get_record(decision);
     rc = ebb_value_of_json("decision", json, strlen(json), NULL, &record, err);
     if (rc)
@@ -101,7 +101,6 @@ int ebb__answer_save(struct ebb_store *store, const struct ebb__question *q, con
     ebb_value_put_int(kept, "at", q->input.now_ms);
     ebb_value_put_int(kept, "holds_until", ebb_decision_get_holds_until_ms(decision));
     ebb_value_put_int(kept, "manifests", q->manifests);
-    ebb_value_put_int(kept, "unchanged", 0);
     ebb_value_put_copy(kept, "reads", ebb_value_get(record, "reads"));
     rc = ebb_value_check(kept, "answer", err);
     if (!rc)
@@ -109,14 +108,4 @@ int ebb__answer_save(struct ebb_store *store, const struct ebb__question *q, con
     ebb_value_free(kept);
     ebb_value_free(record);
     return rc;
-}
-
-int ebb__answer_count(struct ebb_store *store, const char *policy, const char *uuid, struct ebb__answer *answer,
-                      struct ebb_err *err)
-{
-    char key[160];
-
-    key_of(policy, uuid, key);
-    ebb_value_put_int(answer->kept, "unchanged", ebb_value_int_of(answer->kept, "unchanged", 0) + 1);
-    return put(store, key, answer->kept, err);
 }

@@ -122,7 +122,9 @@ struct asking {
     const struct ebb_decide_options *o;
     struct ebb_facts_options facts;
     struct ebb_policy *policy;
-    struct ebb_value *first, *fleet, *trigger;
+    struct ebb_value *first, *trigger;
+    struct ebb_policy_list list;
+    struct ebb__fleet fleet;
     struct ebb_settings *settings;
     struct ebb__question question;
     struct ebb_buf table; /* its dotted name */
@@ -140,16 +142,16 @@ static int read_facts(void *data, unsigned manifests, struct ebb_value **out, st
 /* Who else runs is told by all policies of the folder; where those can't be read it is not known. */
 static int read_fleet(struct asking *a, struct ebb_err *err)
 {
-    struct ebb_policy_list list;
-    int rc = 0;
+    int rc;
 
     if (!ebb_workspace_config(a->ws)->policies || ebb_facts_is_fixture(a->o->table))
         return 0;
-    if (!ebb__policy_list_load(a->ws, &list, NULL))
-        rc = ebb__pass_fleet(a->ws, &list, a->policy, &a->fleet, err);
-    ebb__policy_list_fini(&list);
-    a->facts.fleet = a->fleet;
-    return rc;
+    if (ebb__policy_list_load(a->ws, &a->list, NULL))
+        return 0;
+    ebb__fleet_init(&a->fleet, ebb_workspace_config(a->ws), a->list.items, a->list.count);
+    a->fleet.more = a->policy;
+    rc = ebb__fleet_load(&a->fleet, ebb_workspace_site(a->ws)->store, err);
+    return rc ? rc : ebb__fleet_get(&a->fleet, &a->facts.fleet, err);
 }
 
 static int prepare(struct asking *a, struct ebb_err *err)
@@ -221,7 +223,8 @@ int ebb_pass_decide(struct ebb_workspace *ws, const struct ebb_decide_options *o
     ebb_settings_free(a.settings);
     ebb_value_free(a.trigger);
     ebb_value_free(a.first);
-    ebb_value_free(a.fleet);
+    ebb__fleet_fini(&a.fleet);
+    ebb__policy_list_fini(&a.list);
     ebb_policy_free(a.policy);
     ebb_buf_fini(&a.table);
     return rc;

@@ -45,21 +45,36 @@ void ebb__neighbours_fini(struct ebb__neighbours *n)
     memset(n, 0, sizeof *n);
 }
 
-int64_t ebb__neighbours_count(struct ebb__neighbours *n, struct ebb_workspace *ws, const struct ebb_table *table)
+/* How many others overlap a location. */
+static int64_t count(const struct ebb__neighbours *n, const char *label, const char *own)
 {
-    const char *own = table->metadata->location;
-    int64_t count = 0;
+    int64_t overlaps = 0;
 
-    if (!n->is_loaded)
-        load(n, ebb_workspace_site(ws));
     for (size_t i = 0; i < n->locations.count && i < n->labels.count; i++) {
         bool inside = false, around = false;
 
-        if (!strcmp(n->labels.items[i], table->label))
+        if (!strcmp(n->labels.items[i], label))
             continue;
         ebb_location_contains(own, n->locations.items[i], NULL, &inside, NULL);
         ebb_location_contains(n->locations.items[i], own, NULL, &around, NULL);
-        count += inside || around;
+        overlaps += inside || around;
     }
-    return n->is_unknown && !count ? -1 : count;
+    return n->is_unknown && !overlaps ? -1 : overlaps;
+}
+
+int64_t ebb__neighbours_count(struct ebb__neighbours *n, struct ebb_workspace *ws, const struct ebb_table *table)
+{
+    if (!n->is_loaded)
+        load(n, ebb_workspace_site(ws));
+    return count(n, table->label, table->metadata->location);
+}
+
+int64_t ebb__neighbours_count_of(struct ebb__neighbours *n, struct ebb_workspace *ws, const char *label)
+{
+    if (!n->is_loaded)
+        load(n, ebb_workspace_site(ws));
+    for (size_t i = 0; i < n->locations.count && i < n->labels.count; i++)
+        if (!strcmp(n->labels.items[i], label))
+            return count(n, label, n->locations.items[i]);
+    return -1;
 }

@@ -40,10 +40,31 @@ int ebb__pass_read_facts(struct ebb_workspace *ws, const char *table, const stru
 int ebb__pass_facts(struct ebb_workspace *ws, const struct ebb_decide_options *options, const struct ebb_policy *policy,
                     int64_t now_ms, struct ebb_value **out, struct ebb_err *err);
 
-/* What runs, for facts: {running, slots = {name = {running}}}; running of a slot is left out when it is not known. The
- * caller frees. */
-int ebb__pass_fleet(struct ebb_workspace *ws, const struct ebb_policy_list *policies, const struct ebb_policy *policy,
-                    struct ebb_value **out, struct ebb_err *err);
+/* What is queued or under way: runs and jobs of the store, and those that are added. As a fact: {running, slots = {name
+ * = {running}}}; running of a slot is left out when it is not known. */
+struct ebb__fleet {
+    const struct ebb_config *config;
+    struct ebb_policy *const *policies; /* that are known */
+    size_t policy_count;
+    const struct ebb_policy *more; /* one besides, or NULL */
+    struct ebb_strs names;         /* of policies, "" by hand */
+    int64_t *counts;               /* of each */
+    int64_t total, reload_ms;
+    bool is_loaded, is_unknown, is_stale;
+    struct ebb_value *value;
+};
+/* All borrowed. */
+void ebb__fleet_init(struct ebb__fleet *fleet, const struct ebb_config *config, struct ebb_policy *const *policies,
+                     size_t policy_count);
+void ebb__fleet_fini(struct ebb__fleet *fleet);
+/* Read it off the store (NULL: nothing runs), but not more than once a second. Not while writes are held. */
+int ebb__fleet_load(struct ebb__fleet *fleet, struct ebb_store *store, struct ebb_err *err);
+/* Read it again the next time. */
+void ebb__fleet_forget(struct ebb__fleet *fleet);
+/* One more of a policy. */
+int ebb__fleet_add(struct ebb__fleet *fleet, const char *policy, struct ebb_err *err);
+/* Borrowed, until the next change. */
+int ebb__fleet_get(struct ebb__fleet *fleet, const struct ebb_value **out, struct ebb_err *err);
 /* How an input is to be judged that a binding takes (NULL: none); table: its dotted name. */
 void ebb__pass_bind_input(const struct ebb_workspace *ws, const struct ebb_binding *binding, const char *table,
                           struct ebb_decide_input *input);
@@ -56,27 +77,7 @@ struct ebb__neighbours {
 void ebb__neighbours_fini(struct ebb__neighbours *n);
 /* How many other tables of the catalogs overlap this one; -1 when that can't be told. */
 int64_t ebb__neighbours_count(struct ebb__neighbours *n, struct ebb_workspace *ws, const struct ebb_table *table);
-
-struct ebb__pass {
-    struct ebb_workspace *ws;
-    struct ebb_site *site;
-    const struct ebb_pass_options *options;
-    struct ebb_policy_list policies;
-    struct ebb_engine *engine;
-    struct ebb__neighbours neighbours;
-    const struct ebb_binding *binding; /* at hand */
-    const struct ebb_policy *policy;   /* at hand */
-    struct ebb_strs seen;              /* tables that the policy at hand took by an earlier binding */
-    struct ebb_value *fleet;           /* as seen by fleet_policy, at most a second ago */
-    const struct ebb_policy *fleet_policy;
-    int64_t fleet_ms; /* of ebb_clock_elapsed_ms */
-    struct ebb_err gravest;
-    bool has_error;
-};
-/* Decide what is due for the policy at hand on a table, and carry it out. facts: from metadata alone; options: those
- * that they were made with. Reports exactly once, also when it fails. */
-int ebb__pass_take(struct ebb__pass *p, const struct ebb_table *table, const struct ebb_facts_options *options,
-                   const struct ebb_value *facts, struct ebb_err *err);
-void ebb__pass_report(const struct ebb__pass *p, const struct ebb_pass_report *report);
+/* The same of one of them, by its dotted name, as they were read. */
+int64_t ebb__neighbours_count_of(struct ebb__neighbours *n, struct ebb_workspace *ws, const char *label);
 
 #endif

@@ -25,9 +25,15 @@ int ebb__question_read(struct ebb__question *q, unsigned manifests, struct ebb_e
     return 0;
 }
 
+static int decide(struct ebb__question *q, struct ebb_decision **out, struct ebb_err *err)
+{
+    return q->evaluator ? ebb_evaluator_decide(q->evaluator, q->policy, &q->input, out, err)
+                        : ebb_decide(q->policy, &q->input, out, err);
+}
+
 int ebb__question_decide(struct ebb__question *q, struct ebb_decision **out, struct ebb_err *err)
 {
-    int rc = ebb_decide(q->policy, &q->input, out, err);
+    int rc = decide(q, out, err);
 
     /* Ends: each round reads more. */
     while (*out && q->read && (ebb_decision_get_lacks(*out) & ~q->manifests)) {
@@ -38,7 +44,7 @@ int ebb__question_decide(struct ebb__question *q, struct ebb_decision **out, str
         rc = ebb__question_read(q, lacks, err);
         if (rc)
             return rc;
-        rc = ebb_decide(q->policy, &q->input, out, err);
+        rc = decide(q, out, err);
     }
     return rc;
 }

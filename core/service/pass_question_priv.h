@@ -7,12 +7,14 @@
 #ifndef EBB_SERVICE_PASS_QUESTION_PRIV_H
 #define EBB_SERVICE_PASS_QUESTION_PRIV_H
 
+#include "engine/evaluator.h"
 #include "service/pass_priv.h"
 
 struct ebb__question {
     const struct ebb_policy *policy;
-    struct ebb_decide_input input; /* facts: from metadata alone at first */
-    unsigned manifests;            /* EBB_LACKS_…: what its facts have from manifests */
+    struct ebb_evaluator *evaluator; /* NULL: one for this decision */
+    struct ebb_decide_input input;   /* facts: from metadata alone at first */
+    unsigned manifests;              /* EBB_LACKS_…: what its facts have from manifests */
     /* Facts with that from manifests, too; NULL: there is no more to know (a captured table). */
     int (*read)(void *data, unsigned manifests, struct ebb_value **facts, struct ebb_err *err);
     void *data;
@@ -34,11 +36,8 @@ int ebb__answer_load(struct ebb_store *store, const char *policy, const char *uu
 void ebb__answer_fini(struct ebb__answer *answer);
 /* Whether the policy would answer the same (a skip of its own): reads what it read then, and compares. */
 int ebb__answer_holds(const struct ebb__answer *answer, struct ebb__question *q, bool *out, struct ebb_err *err);
-/* Keep a decision that was just made for the question, or forget what is kept when it can't hold. */
+/* Keep a decision that was just made for the question, or forget what is kept (before) when it can't hold. */
 int ebb__answer_save(struct ebb_store *store, const struct ebb__question *q, const char *uuid,
-                     const struct ebb_decision *decision, struct ebb_err *err);
-/* It held once more: counted. */
-int ebb__answer_count(struct ebb_store *store, const char *policy, const char *uuid, struct ebb__answer *answer,
-                      struct ebb_err *err);
+                     const struct ebb__answer *before, const struct ebb_decision *decision, struct ebb_err *err);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass: each binding looks at each table of the catalogs. What fails for one table is told and does not stop the
- * others.
+ * One pass: each binding looks at each table of the catalogs, one policy on one table after the other, and what a look
+ * queued is carried out before the next. What fails for one table is told and does not stop the others.
  */
 #include <stdlib.h>
 
-#include "service/pass_priv.h"
+#include "base/failpoint.h"
+#include "service/pass_run_priv.h"
 
 static int gravity(enum ebb_error error)
 {
@@ -18,7 +19,7 @@ static int gravity(enum ebb_error error)
     return 0;
 }
 
-static void keep_gravest(struct ebb__pass *p, const struct ebb_err *err)
+void ebb__pass_keep_gravest(struct ebb__pass *p, const struct ebb_err *err)
 {
     if (!p->has_error || gravity(err->error) > gravity(p->gravest.error))
         p->gravest = *err;
@@ -27,84 +28,66 @@ static void keep_gravest(struct ebb__pass *p, const struct ebb_err *err)
 
 /* ---- one table ---- */
 
-static bool is_wanted(const struct ebb__pass *p, const struct ebb_table *t, const struct ebb_value *facts)
+static void report(const struct ebb__pass *p, const struct ebb_pass_report *r)
 {
-    return !ebb_policy_has_target(p->policy) ||
-           ebb_policy_is_target(p->policy, t->ref.catalog, t->ref.namespace_, t->ref.name,
-                                ebb_value_get(ebb_value_get(facts, "table"), "properties"));
+    if (p->options->report)
+        p->options->report(p->options->data, r);
 }
 
-/* Looked at again each second: a pass over many tables is long. */
-static int look_at_fleet(struct ebb__pass *p, struct ebb_err *err)
+/* Nothing, or one policy. A job is carried out after the look, when it is in the store. */
+static void on_told(void *data, const struct ebb_pass_report *r, const struct ebb_job_record *job)
 {
-    int64_t now_ms = ebb_clock_elapsed_ms();
+    struct ebb__pass *p = data;
 
-    if (p->fleet && p->fleet_policy == p->policy && now_ms - p->fleet_ms < 1000)
-        return 0;
-    ebb_value_free(p->fleet);
-    p->fleet_policy = p->policy;
-    p->fleet_ms = now_ms;
-    return ebb__pass_fleet(p->ws, &p->policies, p->policy, &p->fleet, err);
+    p->has_told = true;
+    if (!job)
+        report(p, r);
+    else
+        ebb__pass_keep_job(p, r, job);
 }
 
-static int take_table(struct ebb__pass *p, const struct ebb_table *t, struct ebb_err *err)
+static int look(struct ebb__pass *p, const struct ebb_table_ref *ref, int64_t overlaps, struct ebb_look *out,
+                struct ebb_err *err)
 {
-    struct ebb_facts_options options = {.policy = ebb_policy_get_name(p->policy),
-                                        .was = ebb_policy_get_was(p->policy),
-                                        .flags = ebb_workspace_config(p->ws)->flags};
-    struct ebb_value *facts = NULL;
-    int rc = look_at_fleet(p, err);
+    struct ebb__look_way way = {
+        .generation = &p->generation, .policy = p->policy, .is_dry = p->options->dry_run, .told = on_told, .data = p};
+    struct ebb_store *store = p->site->store;
+    int rc = ebb__fleet_load(&p->looker->fleet, store, err);
 
-    options.overlaps = ebb__neighbours_count(&p->neighbours, p->ws, t);
-    options.fleet = p->fleet;
     if (!rc)
-        rc = ebb_facts_new(p->site, t, &options, ebb_clock_now(&p->site->clock), &facts, err);
-    if (!rc && is_wanted(p, t, facts)) {
-        rc = ebb_strs_add(&p->seen, t->label, err);
-        if (!rc)
-            rc = ebb__pass_take(p, t, &options, facts, err);
-    } else if (rc) {
-        struct ebb_pass_report r = {.policy = options.policy, .table = t->label, .status = "failed", .error = err};
-
-        ebb__pass_report(p, &r);
-    }
-    ebb_value_free(facts);
+        rc = ebb_store_hold(store, err);
+    if (rc)
+        return rc;
+    rc = ebb__look_table(p->looker, &way, ref, overlaps, out, err);
+    EBB_FAILPOINT("pass.release.before");
+    if (!rc)
+        rc = ebb_store_release(store, err);
+    else
+        ebb_store_drop_held(store);
+    EBB_FAILPOINT("pass.release.after");
+    if (rc)
+        ebb_strs_fini(&p->looker->bundles);
     return rc;
 }
 
-/* A table that can't be opened. */
-static int report_closed(const struct ebb__pass *p, const char *label, const struct ebb_err *why)
+static int take_table(struct ebb__pass *p, const struct ebb_table_ref *ref, const char *label, struct ebb_err *err)
 {
-    struct ebb_pass_report r = {
-        .policy = ebb_policy_get_name(p->policy), .table = label, .status = "failed", .error = why};
-
-    ebb__pass_report(p, &r);
-    return -(int)why->error;
-}
-
-static int open_and_take(struct ebb__pass *p, const struct ebb_table_ref *ref, const char *label, struct ebb_err *err)
-{
-    struct ebb_table *t = NULL;
+    struct ebb_look out;
     int rc;
 
-    if (!ref->metadata_uri) {
-        *err = ref->problem;
-        return report_closed(p, label, err);
-    }
-    rc = ebb_table_open_ref(p->site, ref, &t, err);
-    rc = rc ? report_closed(p, label, err) : take_table(p, t, err);
-    ebb_table_free(t);
-    return rc;
-}
+    p->has_told = false;
+    memset(&out, 0, sizeof out);
+    rc = look(p, ref, ebb__neighbours_count_of(&p->neighbours, p->ws, label), &out, err);
+    if (!rc && out.problem.error) {
+        *err = out.problem;
+        rc = -(int)out.problem.error;
+    } else if (rc && !p->has_told) {
+        struct ebb_pass_report r = {.policy = p->policy, .table = label, .status = "failed", .error = err};
 
-/* Each policy takes a table once, by its first binding that names it. */
-static bool is_for(const struct ebb__pass *p, const struct ebb_table_ref *ref, const char *label)
-{
-    if (!ebb__binding_may_take(p->binding, p->policy, ref->catalog, ref->namespace_, ref->name))
-        return false;
-    if (p->options->table && !ebb_table_glob_is_match(p->options->table, label))
-        return false;
-    return !ebb_strs_has(&p->seen, label);
+        report(p, &r);
+    }
+    ebb_look_fini(&out);
+    return ebb__pass_end_job(p, rc, err);
 }
 
 static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
@@ -121,11 +104,12 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
     ebb_buf_printf(&label, "%s.%s%s%s", ref->catalog, ref->namespace_ ? ref->namespace_ : "",
                    ref->namespace_ && ref->namespace_[0] ? "." : "", ref->name);
     rc = ebb_buf_check(&label, "table name", &why);
-    if (!rc && is_for(p, ref, ebb_buf_cstr(&label)))
-        rc = open_and_take(p, ref, ebb_buf_cstr(&label), &why);
+    if (!rc && (!p->options->table || ebb_table_glob_is_match(p->options->table, ebb_buf_cstr(&label))) &&
+        ebb__look_is_for(&p->generation, p->policy, ref))
+        rc = take_table(p, ref, ebb_buf_cstr(&label), &why);
     ebb_buf_fini(&label);
     if (rc)
-        keep_gravest(p, &why);
+        ebb__pass_keep_gravest(p, &why);
     if (rc != -(int)EBB_ECANCELLED && rc != -(int)EBB_ENOMEM)
         return 0;
     if (err)
@@ -135,27 +119,11 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
 
 /* ---- all bindings ---- */
 
-/* Whether an earlier binding is of the same policy. */
-static bool is_again(const struct ebb_config *c, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (!strcmp(c->bindings[i].policy, c->bindings[at].policy))
-            return true;
-    return false;
-}
-
-static int run_binding(struct ebb__pass *p, const struct ebb_binding *binding, struct ebb_err *err)
+static int run_policy(struct ebb__pass *p, const char *policy, struct ebb_err *err)
 {
     struct ebb_err why;
 
-    p->binding = binding;
-    p->policy = ebb__policy_list_find(&p->policies, binding->policy);
-    if (!p->policy) {
-        ebb_err_set(&why, EBB_ECONFIG, "bind: policy %s: is not in the folder of policies, or does not load",
-                    binding->policy);
-        keep_gravest(p, &why);
-        return 0;
-    }
+    p->policy = policy;
     for (size_t i = 0; i < p->site->catalog_count; i++) {
         int rc;
 
@@ -163,7 +131,7 @@ static int run_binding(struct ebb__pass *p, const struct ebb_binding *binding, s
         rc = ebb_catalog_list(p->site->catalogs[i], on_table, p, &why);
         if (!rc)
             continue;
-        keep_gravest(p, &why);
+        ebb__pass_keep_gravest(p, &why);
         if (rc == -(int)EBB_ECANCELLED || rc == -(int)EBB_ENOMEM) {
             if (err)
                 *err = why;
@@ -174,50 +142,74 @@ static int run_binding(struct ebb__pass *p, const struct ebb_binding *binding, s
     return 0;
 }
 
-/* The bindings of one policy together, in their order: what the first of them took is not taken again. */
-static int run_policy(struct ebb__pass *p, const struct ebb_config *c, size_t first, struct ebb_err *err)
+/* Whether an earlier binding is of the same policy. */
+static bool is_again(const struct ebb_config *c, size_t at)
 {
-    int rc = 0;
-
-    for (size_t i = first; !rc && i < c->binding_count; i++)
-        if (!strcmp(c->bindings[i].policy, c->bindings[first].policy))
-            rc = run_binding(p, &c->bindings[i], err);
-    ebb_strs_fini(&p->seen);
-    ebb_strs_init(&p->seen);
-    return rc;
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(c->bindings[i].policy, c->bindings[at].policy))
+            return true;
+    return false;
 }
 
-static int open_engine(struct ebb__pass *p, struct ebb_err *err)
+/* Bindings with their policies; one whose policy is not there is told, and the others go on. */
+static int bind_all(struct ebb__pass *p, const struct ebb_config *c, struct ebb_err *err)
 {
-    struct ebb_buf dir;
-    int rc;
+    struct ebb_generation *g = &p->generation;
 
-    ebb_buf_init(&dir, 65536);
-    ebb_pass_data_dir(&dir);
-    ebb_buf_puts(&dir, "/scripts");
-    rc = ebb_engine_new(p->options->scripts_dir ? p->options->scripts_dir : ebb_buf_cstr(&dir), &p->engine, err);
-    ebb_buf_fini(&dir);
-    return rc;
+    g->config = (struct ebb_config *)(uintptr_t)c;
+    g->policies = p->policies.items;
+    g->policy_count = p->policies.count;
+    g->bound = calloc(c->binding_count + 1, sizeof *g->bound);
+    if (!g->bound)
+        return ebb_err_nomem(err);
+    for (size_t i = 0; i < c->binding_count; i++) {
+        const struct ebb_policy *policy = ebb__policy_list_find(&p->policies, c->bindings[i].policy);
+        struct ebb_err why;
+
+        if (policy) {
+            g->bound[g->bound_count++] = (struct ebb_bound){policy, &c->bindings[i], false};
+        } else if (!p->options->policy || !strcmp(p->options->policy, c->bindings[i].policy)) {
+            ebb_err_set(&why, EBB_ECONFIG, "bind: policy %s: is not in the folder of policies, or does not load",
+                        c->bindings[i].policy);
+            ebb__pass_keep_gravest(p, &why);
+        }
+    }
+    return ebb__looker_use(p->looker, g, err);
 }
 
 static int run_all(struct ebb__pass *p, struct ebb_err *err)
 {
     const struct ebb_config *c = ebb_workspace_config(p->ws);
     bool is_known = !p->options->policy;
-    int rc = open_engine(p, err);
+    int rc = ebb_looker_new(p->ws, p->options->scripts_dir, NULL, &p->looker, err);
 
     if (!rc)
         rc = ebb__policy_list_load(p->ws, &p->policies, err);
     if (!rc && p->policies.first_error.error)
-        keep_gravest(p, &p->policies.first_error);
+        ebb__pass_keep_gravest(p, &p->policies.first_error);
+    if (!rc)
+        rc = bind_all(p, c, err);
+    if (!rc && !p->options->dry_run)
+        rc = ebb__pass_end_left(p, err);
     for (size_t i = 0; !rc && i < c->binding_count; i++) {
         bool is_named = p->options->policy && !strcmp(p->options->policy, c->bindings[i].policy);
 
         is_known = is_known || is_named;
         if ((is_named || !p->options->policy) && !is_again(c, i))
-            rc = run_policy(p, c, i, err);
+            rc = run_policy(p, c->bindings[i].policy, err);
     }
     return rc || is_known ? rc : ebb_err_set(err, EBB_EUSAGE, "--policy %s: is bound to no table", p->options->policy);
+}
+
+/* One at a time carries jobs out: another pass, or a daemon. A dry pass does nothing that could be done twice. */
+static int lead(const struct ebb__pass *p, struct ebb_err *err)
+{
+    int64_t epoch;
+    int rc = p->options->dry_run ? 0 : ebb_store_lead(p->site->store, &epoch, err);
+
+    if (rc == -(int)EBB_ELOCKED)
+        ebb_err_hint(err, "`ebb serve` or another `ebb run` works here; with --dry-run nothing is applied");
+    return rc;
 }
 
 int ebb_pass_run(struct ebb_workspace *ws, const struct ebb_pass_options *options, struct ebb_err *err)
@@ -234,16 +226,20 @@ int ebb_pass_run(struct ebb_workspace *ws, const struct ebb_pass_options *option
         ebb_err_hint(err, "add bind = { { policy = \"…\", tables = { \"catalog.namespace.*\" } } } to ebb.lua");
         return rc;
     }
+    rc = lead(&p, err);
+    if (rc)
+        return rc;
     rc = run_all(&p, err);
     if (!rc && p.has_error) {
         rc = -(int)p.gravest.error;
         if (err)
             *err = p.gravest;
     }
-    ebb_value_free(p.fleet);
+    ebb_looker_free(p.looker);
     ebb__policy_list_fini(&p.policies);
-    ebb_engine_free(p.engine);
     ebb__neighbours_fini(&p.neighbours);
-    ebb_strs_fini(&p.seen);
+    free(p.generation.bound);
+    if (!options->dry_run)
+        ebb_store_resign(p.site->store);
     return rc;
 }
