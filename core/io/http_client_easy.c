@@ -4,6 +4,7 @@
  */
 #include "io/http_client_priv.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -90,6 +91,13 @@ static int add_headers(struct ebb_http_request *r, const struct ebb_strs *header
     return has_type ? 0 : add_line(r, "Content-Type:");
 }
 
+/* Programs that are started inherit nothing. */
+static int on_socket(void *data, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)data, (void)purpose;
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) ? CURL_SOCKOPT_ERROR : CURL_SOCKOPT_OK;
+}
+
 #define SET(option, value) (code = code ? code : curl_easy_setopt(r->easy, option, value))
 
 static CURLcode set_method(struct ebb_http_request *r)
@@ -151,6 +159,7 @@ static CURLcode set_rest(struct ebb_http_request *r)
     SET(CURLOPT_HEADERDATA, r);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, r);
+    SET(CURLOPT_SOCKOPTFUNCTION, on_socket);
     return code;
 }
 
