@@ -44,7 +44,8 @@ struct ebb_command {
     const struct ebb_option *options;   /* NULL none */
     const struct ebb_example *examples; /* NULL none */
     int (*run)(struct ebb_cli *cli, struct ebb_err *err);
-    bool is_hidden; /* not in help, man page, completions */
+    bool is_hidden;   /* not in help, man page, completions */
+    bool has_signals; /* takes care of signals itself */
 };
 
 /* All commands in the order of the help, NULL at the end. */

@@ -31,6 +31,8 @@ static int run(struct ebb_cli *cli, int argc, char **argv, struct ebb_err *err)
 {
     int rc = ebb_args_parse(&cli->args, argc, argv, err);
 
+    if (!rc && !(cli->args.command && cli->args.command->has_signals))
+        rc = ebb_signals_watch(cli->signals, err);
     if (rc)
         return rc;
     if (ebb_args_has(&cli->args, "help"))
@@ -53,9 +55,7 @@ int main(int argc, char **argv)
     ebb_cli_init(&cli, &signals.interrupted);
     cli.signals = &signals;
     cli.is_json = ebb_args_wants_json(argc, argv);
-    rc = ebb_signals_watch(&signals, &err);
-    if (!rc)
-        rc = run(&cli, argc, argv, &err);
+    rc = run(&cli, argc, argv, &err);
     status = rc ? ebb_error_exit((enum ebb_error) - rc) : cli.exit_status;
     if (ebb_cli_flush(&cli, &out_err) && (!rc || err.error == EBB_OK)) {
         err = out_err;

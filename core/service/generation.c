@@ -7,6 +7,7 @@
 
 #include "io/file.h"
 #include "service/generation_priv.h"
+#include "service/objects.h"
 #include "service/pass.h"
 
 #define CONFIG_MAX_BYTES ((size_t)16 << 20)
@@ -163,6 +164,52 @@ static int load_folder(struct load *l, struct ebb_err *err)
     return rc;
 }
 
+static int add_object(struct load *l, struct ebb_object_binding *object, struct ebb_err *err)
+{
+    struct ebb_generation *g = l->g;
+    const char *name = ebb_policy_get_name(object->policy);
+    const char *bundle = ebb_policy_get_bundle(object->policy);
+    struct ebb_buf text;
+    int rc;
+
+    ebb_buf_init(&text, CONFIG_MAX_BYTES);
+    rc = ebb__binding_describe(&object->binding, &text, err);
+    if (!rc) {
+        add_hash(l, name, ebb_buf_cstr(&text), text.len);
+        add_hash(l, "object", bundle, strlen(bundle));
+        rc = add_policy(l, object->policy, err);
+        object->policy = NULL;
+    }
+    if (!rc) {
+        g->object_bindings[g->object_binding_count++] = object->binding;
+        memset(&object->binding, 0, sizeof object->binding);
+    }
+    ebb_buf_fini(&text);
+    return rc;
+}
+
+/* A policy of the folder goes before an object of the same name: what an operator wrote into a file is not replaced
+ * over the network. */
+static int load_objects(struct load *l, struct ebb_store *store, struct ebb_err *err)
+{
+    struct ebb_object_bindings list = {NULL, 0};
+    int rc;
+
+    if (!store)
+        return 0;
+    rc = ebb_object_bindings_load(store, &list, err);
+    if (!rc) {
+        l->g->object_bindings = calloc(list.count + 1, sizeof *l->g->object_bindings);
+        if (!l->g->object_bindings)
+            rc = ebb_err_nomem(err);
+    }
+    for (size_t i = 0; !rc && i < list.count; i++)
+        if (!ebb_generation_find(l->g, ebb_policy_get_name(list.items[i].policy)))
+            rc = add_object(l, &list.items[i], err);
+    ebb_object_bindings_fini(&list);
+    return rc;
+}
+
 /* ---- bindings ---- */
 
 static int check_binding(const struct ebb_policy *policy, const struct ebb_binding *binding, struct ebb_err *err)
@@ -269,6 +316,8 @@ static int load_all(struct load *l, const struct ebb_generation_options *o, stru
     if (rc)
         return tell(l, o->config ? o->config : "ebb.lua", err, errors);
     rc = load_folder(l, err);
+    if (!rc)
+        rc = load_objects(l, o->store, err);
     if (!rc)
         rc = bind_all(l, err);
     if (!rc)

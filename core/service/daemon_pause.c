@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is paused: everything, policies, tables. Kept in the store as one list.
+ */
+#include <stdlib.h>
+
+#include "service/daemon_priv.h"
+
+#define SCOPE "pause"
+#define KEY "list"
+
+bool ebb__pause_has(const struct ebb_strs *paused, const char *kind, const char *name)
+{
+    size_t n = strlen(kind);
+
+    for (size_t i = 0; i < paused->count; i++) {
+        const char *item = paused->items[i];
+
+        if (!name ? !strcmp(item, kind) : !strncmp(item, kind, n) && item[n] == ' ' && !strcmp(item + n + 1, name))
+            return true;
+    }
+    return false;
+}
+
+int ebb__pause_load(struct ebb__daemon *d, struct ebb_err *err)
+{
+    struct ebb_value *list = NULL;
+    struct ebb_buf text;
+    bool found = false;
+    int rc;
+
+    ebb_buf_init(&text, (size_t)16 << 20);
+    rc = ebb_store_get_value(d->lead_store, SCOPE, KEY, &text, &found, err);
+    if (!rc && found)
+        rc = ebb_value_of_json("what is paused", ebb_buf_cstr(&text), text.len, NULL, &list, err);
+    for (size_t i = 0; !rc && i < ebb_value_get_count(list); i++)
+        if (ebb_value_get_str(ebb_value_get_at(list, i)))
+            rc = ebb_strs_add(&d->paused, ebb_value_get_str(ebb_value_get_at(list, i)), err);
+    ebb_value_free(list);
+    ebb_buf_fini(&text);
+    return rc;
+}
+
+struct task {
+    struct ebb__daemon *d;
+    struct ebb_buf text;
+    int rc;
+    struct ebb_err err;
+};
+
+static void work(void *context, void *data)
+{
+    struct task *task = data;
+    struct ebb_worker *worker = context;
+
+    task->rc = ebb_worker_ready(worker, &task->err);
+    if (!task->rc)
+        task->rc = ebb_store_put_value(ebb_workspace_site(worker->ws)->store, SCOPE, KEY, ebb_buf_cstr(&task->text),
+                                       &task->err);
+    if (worker)
+        ebb__worker_done(worker);
+}
+
+static void done(void *data)
+{
+    struct task *task = data;
+    struct ebb__daemon *d = task->d;
+
+    if (task->rc) {
+        ebb__say(&d->log, EBB_LOG_ERROR, NULL, "what is paused can't be kept over a restart: %s", task->err.message);
+        if (ebb__is_store_error(&task->err))
+            ebb__daemon_store_failed(d, &task->err);
+    }
+    ebb_buf_fini(&task->text);
+    free(task);
+    ebb__daemon_close_more(d);
+}
+
+static void save(struct ebb__daemon *d)
+{
+    struct task *task = calloc(1, sizeof *task);
+    struct ebb_jsonw w;
+
+    if (!task)
+        return;
+    task->d = d;
+    ebb_buf_init(&task->text, (size_t)16 << 20);
+    ebb_jsonw_init(&w, &task->text);
+    ebb_jsonw_begin(&w, '[');
+    for (size_t i = 0; i < d->paused.count; i++)
+        ebb_jsonw_str(&w, d->paused.items[i]);
+    ebb_jsonw_end(&w, ']');
+    if (ebb__daemon_post(d, d->look_pool, work, done, task)) {
+        ebb_buf_fini(&task->text);
+        free(task);
+    }
+}
+
+static bool is_whole(const char *what)
+{
+    return !strcmp(what, "all") || (!strncmp(what, "policy ", 7) && what[7]) ||
+           (!strncmp(what, "table ", 6) && what[6]);
+}
+
+static bool drop(struct ebb_strs *list, const char *what)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i], what)) {
+            free(list->items[i]);
+            list->items[i] = list->items[--list->count];
+            return true;
+        }
+    return false;
+}
+
+void ebb__daemon_pause(struct ebb__daemon *d, const char *what, bool is_pause)
+{
+    bool changed;
+
+    if (!is_whole(what))
+        return;
+    if (is_pause)
+        changed = !ebb_strs_has(&d->paused, what) && ebb_strs_add(&d->paused, what, NULL) == 0;
+    else
+        changed = drop(&d->paused, what);
+    if (!changed)
+        return;
+    ebb__say(&d->log, EBB_LOG_INFO, NULL, "%s: %s", is_pause ? "paused" : "resumed", what);
+    save(d);
+    ebb__daemon_dirty(d);
+    if (!is_pause) {
+        ebb__daemon_sync(d);
+        ebb__daemon_look_all(d);
+    }
+}
