@@ -15,7 +15,12 @@
 
 const struct ebb_api_part EBB_API_PARTS[] = {
     {EBB__API_SERVICE_ROUTES, "/", ebb_api_problem, true},
+    {EBB__API_TABLE_ROUTES, "/api/tables", ebb_api_problem, true},
+    {EBB__API_ASK_ROUTES, "/api/next", ebb_api_problem, true},
+    {EBB__API_RECORD_ROUTES, "/api/plans", ebb_api_problem, true},
+    {EBB__API_JOB_ROUTES, "/api/jobs", ebb_api_problem, true},
     {EBB__API_EVENT_ROUTES, "/api/events", ebb_api_problem, true},
+    {EBB__API_ADMIN_ROUTES, "/api/tokens", ebb_api_problem, true},
     {EBB_GRAVITINO_ROUTES, "/api/metalakes", ebb_gravitino_problem, false},
     {NULL, "/api/version", ebb_gravitino_problem, false},
     {NULL, "/api/health", ebb_gravitino_problem, false},

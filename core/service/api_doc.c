@@ -227,6 +227,10 @@ static int put_components(struct ebb_value *document, struct ebb_err *err)
         ebb_value_free(given);
         given = NULL;
     }
+    if (!rc)
+        rc = read_fragment(EBB__API_PARAMETERS, &given, err);
+    ebb_value_put_copy(components, "parameters", given);
+    ebb_value_free(given);
     responses = ebb_value_put_map(components, "responses");
     for (size_t i = 0; i < sizeof STATUSES / sizeof STATUSES[0]; i++) {
         put_error(responses, true, STATUSES[i]);

@@ -100,6 +100,58 @@ void ebb__api_take_events(struct ebb__api_request *r)
     ebb__api_answer(r);
 }
 
+/* ---- the list ---- */
+
+static int on_event(void *data, const struct ebb_event *e, struct ebb_err *err)
+{
+    struct ebb__api_page *page = data;
+    char position[32];
+
+    (void)err;
+    snprintf(position, sizeof position, "%" PRId64, e->seq);
+    if (!ebb__api_page_add(page, position))
+        return 0;
+    ebb_jsonw_begin(&page->w, '{');
+    ebb_jsonw_kint(&page->w, "seq", e->seq);
+    ebb_jsonw_kstr(&page->w, "source", e->source);
+    ebb_jsonw_kstr(&page->w, "id", e->id);
+    ebb_jsonw_kstr(&page->w, "type", e->type);
+    if (e->table[0])
+        ebb_jsonw_kstr(&page->w, "table", e->table);
+    ebb__api_time(&page->w, "at", e->at_ms);
+    ebb__api_time(&page->w, "received", e->received_ms);
+    ebb__api_json(&page->w, "data", e->json);
+    ebb_jsonw_end(&page->w, '}');
+    return 0;
+}
+
+static int events_get(struct ebb_api_call *call, struct ebb_err *err)
+{
+    struct ebb_event_filter f = {.newest_first = !ebb__api_is_ascending(call)};
+    struct ebb__api_page page;
+    struct ebb_buf position;
+    bool found;
+    int rc;
+
+    ebb_buf_init(&position, 64);
+    f.table = ebb__api_query_of(call, "table");
+    f.type = ebb__api_query_of(call, "type");
+    f.source = ebb__api_query_of(call, "source");
+    rc = ebb__api_since(call, &f.since_ms, err);
+    if (!rc)
+        rc = ebb__api_cursor(call, &position, &found, err);
+    if (!rc && found && !ebb_text_count(ebb_buf_cstr(&position), &f.after_seq))
+        rc = ebb_err_set(err, EBB_EUSAGE, "cursor: not one that this list gave");
+    if (!rc) {
+        ebb__api_page_begin(&page, call);
+        f.limit = page.limit + 1;
+        rc = ebb_store_list_events(ebb__api_store(call), &f, on_event, &page, err);
+        ebb__api_page_end(&page);
+    }
+    ebb_buf_fini(&position);
+    return rc;
+}
+
 #define BODY                                                                                                           \
     "'requestBody':{'required':true,'content':{'application/json':{'schema':{'$ref':'#/components/schemas/"            \
     "EventsIn'}},"                                                                                                     \
@@ -107,6 +159,13 @@ void ebb__api_take_events(struct ebb__api_request *r)
     "'application/cloudevents-batch+json':{'schema':{'type':'array','items':{'type':'object'}}}}}"
 
 const struct ebb_route EBB__API_EVENT_ROUTES[] = {
+    {"GET", "/api/events", EBB_ROLE_VIEW, events_get, "Events that were taken in",
+     "{'parameters':[{'$ref':'#/components/parameters/limit'},{'$ref':'#/components/parameters/cursor'},"
+     "{'$ref':'#/components/parameters/order'},{'$ref':'#/components/parameters/since'},"
+     "{'$ref':'#/components/parameters/table'},"
+     "{'name':'type','in':'query','schema':{'type':'string','maxLength':256}},"
+     "{'name':'source','in':'query','schema':{'type':'string','maxLength':1024}}],"
+     "'answer':{'200':{'$ref':'#/components/schemas/Events'}}}"},
     {"POST", "/api/events", EBB_ROLE_OPERATE, ebb__api_events_post, "Tell that something happened",
      "{'description':'One event or an array of them; CloudEvents 1.0, structured, batched and binary. Answered when "
      "they "

@@ -6,6 +6,8 @@
 #ifndef EBB_SERVICE_API_PRIV_H
 #define EBB_SERVICE_API_PRIV_H
 
+#include "io/catalog.h"
+#include "io/store_jobs.h"
 #include "service/api.h"
 #include "service/daemon.h"
 
@@ -54,6 +56,7 @@ int ebb__api_table_new(struct ebb__api_table *out, struct ebb_err *err);
 void ebb__api_table_fini(struct ebb__api_table *table);
 /* Components of the document: a JSON object with ' for ". */
 extern const char *const EBB__API_COMPONENTS[]; /* NULL at the end; each {'name': {…}, …} of schemas */
+extern const char EBB__API_PARAMETERS[];        /* the same of parameters */
 
 /* Check a value against a schema of the document (the part of JSON Schema that the document uses). EBB_EUSAGE:
  * "<where>: <why>". */
@@ -134,6 +137,53 @@ void ebb__api_page_end(struct ebb__api_page *page);
 /* What the cursor of the query says; *found false: none. EBB_EUSAGE when it is none of ours. */
 int ebb__api_cursor(const struct ebb_api_call *call, struct ebb_buf *position, bool *found, struct ebb_err *err);
 
+/* ---- records ---- */
+
+/* A copy of a record. */
+struct ebb__api_taken {
+    struct ebb_arena arena;
+    struct ebb_record record;
+    bool is_there;
+};
+/* By its whole id. EBB_ENOT_FOUND. */
+int ebb__api_take(const struct ebb_api_call *call, enum ebb_record_kind kind, const char *id,
+                  struct ebb__api_taken *out, struct ebb_err *err);
+void ebb__api_taken_fini(struct ebb__api_taken *taken);
+/* As an object; is_whole: with its document as "record". */
+void ebb__api_record(struct ebb_jsonw *w, enum ebb_record_kind kind, const struct ebb_record *r, bool is_whole);
+/* The query's since (an instant; 0 none), and whether its order is oldest first. */
+int ebb__api_since(const struct ebb_api_call *call, int64_t *out, struct ebb_err *err);
+bool ebb__api_is_ascending(const struct ebb_api_call *call);
+int ebb__api_plans_get(struct ebb_api_call *call, struct ebb_err *err);
+int ebb__api_runs_get(struct ebb_api_call *call, struct ebb_err *err);
+int ebb__api_run_get(struct ebb_api_call *call, struct ebb_err *err);
+int ebb__api_decisions_get(struct ebb_api_call *call, struct ebb_err *err);
+int ebb__api_decision_get(struct ebb_api_call *call, struct ebb_err *err);
+int ebb__api_explain_get(struct ebb_api_call *call, struct ebb_err *err);
+
+/* ---- jobs ---- */
+
+/* Put a job that was asked for into the store, tell the daemon, answer 202 with it. kind, table, uuid, policy, parent
+ * and json are of the job; the same Idempotency-Key within a day gives the same job again: EBB_EEXIST when that one was
+ * another. */
+int ebb__api_put_job(struct ebb_api_call *call, const struct ebb_job_record *job, struct ebb_err *err);
+/* The job as an object. */
+void ebb__api_job(struct ebb_jsonw *w, const struct ebb_job_record *job, bool is_whole);
+
+/* ---- tables ---- */
+
+struct ebb_coming_fire; /* preview.h */
+/* A table of a configured catalog by its dotted name; never a path. The caller ends *out, also after an error.
+ * EBB_ETABLE_NOT_FOUND, EBB_ECATALOG_UNKNOWN, the table's problem. */
+int ebb__api_find_table(const struct ebb_api_call *call, const char *label, struct ebb_table_ref *out,
+                        struct ebb_err *err);
+void ebb__api_fire(struct ebb_jsonw *w, const struct ebb_coming_fire *f);
+
+extern const struct ebb_route EBB__API_RECORD_ROUTES[];
+extern const struct ebb_route EBB__API_JOB_ROUTES[];
+extern const struct ebb_route EBB__API_TABLE_ROUTES[];
+extern const struct ebb_route EBB__API_ASK_ROUTES[];
+extern const struct ebb_route EBB__API_ADMIN_ROUTES[];
 extern const struct ebb_route EBB__API_EVENT_ROUTES[];
 extern const struct ebb_route EBB__API_SERVICE_ROUTES[]; /* /healthz, /readyz, /metrics, /api/status … */
 

@@ -12,6 +12,7 @@ static const struct {
     const char *phrase, *code; /* code: of what the dispatcher refuses */
 } STATUSES[] = {
     {200, "OK", ""},
+    {201, "Created", ""},
     {202, "Accepted", ""},
     {204, "No Content", ""},
     {400, "Bad Request", "http.bad_request"},

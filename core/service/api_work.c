@@ -179,8 +179,8 @@ static void carry_out(struct ebb__api_request *r)
         return;
     }
     rc = r->entry->route->handler(&r->call, &err);
-    if (rc)
-        ebb__api_fail(r, 0, &err);
+    if (rc) /* a handler may say the status itself */
+        ebb__api_fail(r, r->call.status >= 400 ? r->call.status : 0, &err);
     if (is_audited(r) && audit(r, "api.answered", &err))
         ebb_log_say(&r->api->options.log, EBB_LOG_ERROR, "api: %s", err.message);
 }

@@ -48,6 +48,23 @@ static void test_a_plan_is_applied_once(void **state)
     ebb_apply_result_fini(&r);
 }
 
+static void test_a_rejected_plan_is_refused(void **state)
+{
+    static const char *const FROM[] = {"ready", "held", NULL};
+    struct table_fixture *f = *state;
+    struct ebb_apply_options options = apply_options();
+    struct ebb_apply_result r;
+
+    put_file(f, "data/stray.parquet");
+    make_plan(f);
+    assert_ok(f, ebb_store_set_status(f->site.store, EBB_RECORD_PLAN, f->plan, FROM, "rejected", &f->err));
+    assert_error(f, ebb_apply(&f->site, f->plan, &options, &r, &f->err), ERUN_STATE);
+    assert_true(has_file(f, "data/stray.parquet"));
+    ebb_apply_result_fini(&r);
+    assert_error(f, ebb_store_set_status(f->site.store, EBB_RECORD_PLAN, f->plan, FROM, "ready", &f->err), ERUN_STATE);
+    assert_error(f, ebb_store_set_status(f->site.store, EBB_RECORD_PLAN, "p-none", FROM, "ready", &f->err), ENOT_FOUND);
+}
+
 static void test_an_empty_plan_changes_nothing(void **state)
 {
     struct table_fixture *f = *state;
@@ -872,6 +889,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_moves_only_what_is_unreferenced),
         TEST(test_a_plan_is_applied_once),
+        TEST(test_a_rejected_plan_is_refused),
         TEST(test_an_empty_plan_changes_nothing),
         TEST(test_delete_leaves_nothing_behind),
         TEST(test_small_batches_do_the_same),
