@@ -8,8 +8,10 @@
  * request may take to arrive and an answer to be taken (slow peers are dropped), of requests per second and address
  * (429 with Retry-After). A request that breaks HTTP (bad Content-Length, both lengths, NUL, control characters in a
  * target, no Host in 1.1, an absolute target of another host) is answered 400 and the connection closed. Host and
- * Origin are checked here against DNS rebinding: a Host that is not one of ours is 421, an Origin that is not is 403.
- * Answers to such errors are made by `problem`.
+ * Origin are checked here against DNS rebinding: a Host that is not one of ours (localhost, a loopback address, the
+ * address that the connection came to, options.hosts; any port) is 421, an Origin that is neither the request's own
+ * host and port nor one of options.hosts is 403. Answers to such errors are made by `problem`; what libmicrohttpd finds
+ * by itself (a first line or a chunk that can't be read) has a short page of its own, or none.
  */
 #ifndef EBB_IO_HTTP_SERVER_H
 #define EBB_IO_HTTP_SERVER_H
@@ -26,9 +28,9 @@ typedef void ebb_http_handler_cb(void *data, struct ebb_http_exchange *x);
 struct ebb_http_limits {
     unsigned connections, connections_per_address; /* 0: 512, 64 */
     size_t header_bytes, body_bytes;               /* 0: 32 KiB, 8 MiB; a larger body is 413, headers 431 */
-    unsigned request_ms;                           /* the whole request must have come by then; 0: 30,000 */
-    unsigned idle_ms;                              /* keep-alive, and an answer that is not taken; 0: 30,000 */
-    unsigned requests_per_s;                       /* of one address, after a burst of ten times that; 0: 1,000 */
+    unsigned request_ms;     /* the whole request must have come by then, from its first line on; 0: 30,000 */
+    unsigned idle_ms;        /* keep-alive, and an answer that is not taken; 0: 30,000 */
+    unsigned requests_per_s; /* of one address (of IPv6 its /64), after a burst of ten times that; 0: 1,000 */
 };
 struct ebb_http_server_options {
     const char *listen;     /* "127.0.0.1:8490", "[::1]:0" */

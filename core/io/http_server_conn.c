@@ -93,6 +93,7 @@ static void end(struct ebb_http_server *server, struct ebb__httpd_conn *conn)
         conn->next->prev = conn->prev;
     server->counts.connections_open--;
     free(conn);
+    ebb__httpd_wake(server); /* at a limit libmicrohttpd listens again only when it runs again */
 }
 
 void ebb__httpd_notify_connection(void *data, struct MHD_Connection *mhd, void **context,

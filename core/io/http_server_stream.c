@@ -56,6 +56,9 @@ void ebb_http_reply_stream(struct ebb_http_exchange *x, const struct ebb_http_an
     x->stream = *stream;
     x->is_stream = true;
     response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, x, NULL);
+    /* Without a body there must be no chunked one either: libmicrohttpd would send its end. */
+    if (response && (!strcmp(x->method, "HEAD") || answer->status == 304))
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     ebb__httpd_give(x, response, answer);
 }
 
