@@ -63,8 +63,11 @@ static int resume_post(struct ebb_api_call *call, struct ebb_err *err)
 
 static int reload_post(struct ebb_api_call *call, struct ebb_err *err)
 {
+    char who[sizeof call->who.name + 8];
+
     (void)err;
-    ebb_hub_post(call->hub, EBB_NOTE_RELOAD, call->who.name);
+    snprintf(who, sizeof who, "%s%s", ebb_value_bool_of(call->json, "force", false) ? "force " : "", call->who.name);
+    ebb_hub_post(call->hub, EBB_NOTE_RELOAD, who);
     return ok(call, 202);
 }
 
@@ -152,7 +155,9 @@ const struct ebb_route EBB__API_ADMIN_ROUTES[] = {
      ",'errors':[404,422]}"},
     {"POST", "/api/resume", EBB_ROLE_OPERATE, resume_post, "Go on", "{" WHAT OK_202 ",'errors':[404,422]}"},
     {"POST", "/api/reload", EBB_ROLE_ADMIN, reload_post, "Load configuration and policies again",
-     "{'description':'Whether it went well is in the status, and news of type reload tell.'," OK_202 "}"},
+     "{'description':'Whether it went well is in the status, and news of type reload tell. With force also when five "
+     "policies, or all, have vanished.','requestBody':{'content':{'application/json':{'schema':{'type':'object',"
+     "'additionalProperties':false,'properties':{'force':{'type':'boolean'}}}}}}," OK_202 "}"},
     {"GET", "/api/tokens", EBB_ROLE_ADMIN, tokens_get, "Tokens: names and roles, never the tokens",
      "{'answer':{'200':{'$ref':'#/components/schemas/Tokens'}}}"},
     {"POST", "/api/tokens", EBB_ROLE_ADMIN, tokens_post, "Make a token, which is shown this once",

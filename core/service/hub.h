@@ -15,7 +15,7 @@ struct ebb_hub;
 enum ebb_note {
     EBB_NOTE_JOBS,    /* jobs were put into the store; text: NULL or the id */
     EBB_NOTE_CANCEL,  /* text: id of the job */
-    EBB_NOTE_RELOAD,  /* configuration and policies; text: who asked */
+    EBB_NOTE_RELOAD,  /* configuration and policies; text: who asked; "force …": policies may have vanished */
     EBB_NOTE_OBJECTS, /* policy objects or what they are tied to changed */
     EBB_NOTE_LOOK,    /* something may have changed; text: dotted name of a table, or NULL: all */
     EBB_NOTE_PAUSE,   /* text: "all", "policy NAME", "table NAME"; also EBB_NOTE_RESUME */
