@@ -61,14 +61,23 @@ static int resume_post(struct ebb_api_call *call, struct ebb_err *err)
     return post_pause(call, EBB_NOTE_RESUME, err);
 }
 
+/* "force NAME" loads although policies have vanished. */
 static int reload_post(struct ebb_api_call *call, struct ebb_err *err)
 {
-    char who[sizeof call->who.name + 8];
+    bool is_forced = ebb_value_bool_of(call->json, "force", false);
+    struct ebb_buf who;
+    int rc;
 
-    (void)err;
-    snprintf(who, sizeof who, "%s%s", ebb_value_bool_of(call->json, "force", false) ? "force " : "", call->who.name);
-    ebb_hub_post(call->hub, EBB_NOTE_RELOAD, who);
-    return ok(call, 202);
+    ebb_buf_init(&who, 512);
+    ebb_buf_printf(&who, "%s%s", is_forced ? "force " : "",
+                   strncmp(call->who.name, "force ", 6) ? call->who.name : "anonymous");
+    rc = ebb_buf_check(&who, "who asks", err);
+    if (!rc) {
+        ebb_hub_post(call->hub, EBB_NOTE_RELOAD, ebb_buf_cstr(&who));
+        ok(call, 202);
+    }
+    ebb_buf_fini(&who);
+    return rc;
 }
 
 /* ---- tokens ---- */
