@@ -14,7 +14,7 @@
 #define EBB__NOTIFY_HASH 33
 #define EBB__NOTIFY_GIVE_UP_MS ((int64_t)24 * 3600 * 1000)
 #define EBB__NOTIFY_KEEP_MS ((int64_t)90 * 24 * 3600 * 1000)
-#define EBB__NOTIFY_ITEMS_MAX 2000
+#define EBB__NOTIFY_ITEMS_MAX 1000
 #define EBB__NOTIFY_PAYLOAD_MAX 65536
 
 /* A way of the configuration, shared by items that go there. */
