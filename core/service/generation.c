@@ -257,6 +257,21 @@ static int bind_all(struct load *l, struct ebb_err *err)
 
 /* ---- what vanished ---- */
 
+/* Whether it is one of the folder: a policy object only goes when a person disables, detaches or deletes it. */
+static bool is_of_folder(const struct ebb_policy *policy)
+{
+    return strncmp(ebb_policy_get_name(policy), EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX)) != 0;
+}
+
+static size_t count_folder(const struct ebb_generation *g)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < g->policy_count; i++)
+        count += is_of_folder(g->policies[i]);
+    return count;
+}
+
 static size_t count_vanished(const struct ebb_generation *before, const struct ebb_generation *g, struct ebb_buf *names)
 {
     size_t count = 0;
@@ -264,7 +279,7 @@ static size_t count_vanished(const struct ebb_generation *before, const struct e
     for (size_t i = 0; i < before->policy_count; i++) {
         const char *name = ebb_policy_get_name(before->policies[i]);
 
-        if (ebb_generation_find(g, name))
+        if (!is_of_folder(before->policies[i]) || ebb_generation_find(g, name))
             continue;
         if (count < VANISHED_MAX)
             ebb_buf_printf(names, "%s%s", count ? ", " : "", name);
@@ -276,16 +291,16 @@ static size_t count_vanished(const struct ebb_generation *before, const struct e
 static int check_vanished(const struct ebb_generation_options *o, const struct ebb_generation *g, struct ebb_err *err)
 {
     struct ebb_buf names;
-    size_t count;
+    size_t count, known = o->before ? count_folder(o->before) : 0;
     int rc = 0;
 
-    if (!o->before || o->force || !o->before->policy_count)
+    if (o->force || !known)
         return 0;
     ebb_buf_init(&names, 1024);
     count = count_vanished(o->before, g, &names);
-    if (count >= VANISHED_MAX || count == o->before->policy_count) {
-        rc = ebb_err_set(err, EBB_EREFUSED, "policies: %zu of %zu vanished at once: %s%s", count,
-                         o->before->policy_count, ebb_buf_cstr(&names), count > VANISHED_MAX ? ", …" : "");
+    if (count >= VANISHED_MAX || count == known) {
+        rc = ebb_err_set(err, EBB_EREFUSED, "policies: %zu of %zu vanished at once: %s%s", count, known,
+                         ebb_buf_cstr(&names), count > VANISHED_MAX ? ", …" : "");
         ebb_err_hint(err, "when that is meant: ebb reload --force");
     }
     ebb_buf_fini(&names);
