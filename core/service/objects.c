@@ -116,6 +116,44 @@ int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_
     return rc;
 }
 
+/* ---- whether one may run ---- */
+
+struct look_up {
+    const char *policy;
+    bool is_enabled;
+};
+
+static int look_up(void *data, const struct ebb_object *object, struct ebb_err *err)
+{
+    struct look_up *l = data;
+    struct ebb_value *json = NULL;
+    struct ebb_buf name;
+    int rc = 0;
+
+    ebb_buf_init(&name, 256);
+    ebb_object_policy_name(object->name, object->number, &name);
+    if (!name.bad && !strcmp(ebb_buf_cstr(&name), l->policy)) {
+        rc = ebb_value_of_json(object->name, object->json, strlen(object->json), NULL, &json, err);
+        l->is_enabled = !rc && ebb_value_bool_of(json, "enabled", false);
+    }
+    ebb_value_free(json);
+    ebb_buf_fini(&name);
+    return rc;
+}
+
+int ebb_object_check_enabled(struct ebb_store *store, const char *policy, struct ebb_err *err)
+{
+    struct look_up l = {policy, false};
+    int rc;
+
+    if (strncmp(policy, EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX)) != 0)
+        return 0;
+    rc = ebb_store_list_objects(store, EBB_OBJECT_POLICY, look_up, &l, err);
+    if (rc || l.is_enabled)
+        return rc;
+    return ebb_err_set(err, EBB_EREFUSED, "policy %s: is disabled or was deleted meanwhile", policy);
+}
+
 /* ---- bindings ---- */
 
 void ebb_object_bindings_fini(struct ebb_object_bindings *list)

@@ -30,6 +30,10 @@ bool ebb_object_runs(const char *type);
 int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_config *config, struct ebb_value **out,
                               struct ebb_err *err);
 
+/* Whether what goes by this policy name may still run: true for policies of files; a policy object must be there and be
+ * enabled now, whatever a generation says that was loaded before. EBB_EREFUSED tells that it may not; store errors. */
+int ebb_object_check_enabled(struct ebb_store *store, const char *policy, struct ebb_err *err);
+
 /* A policy object as it runs. Owned by the list. */
 struct ebb_object_binding {
     struct ebb_policy

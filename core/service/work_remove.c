@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/failpoint.h"
+#include "service/objects.h"
 #include "service/work_priv.h"
 
 struct removal {
@@ -65,7 +66,10 @@ static int read_origin(struct removal *r, struct ebb_err *err)
     const struct ebb_job_record *job = r->w->job;
     const struct ebb_value *origin = ebb_value_get(r->w->json, "origin");
     struct ebb_job_origin *o = &r->origin;
+    int rc = ebb_object_check_enabled(r->w->site->store, job->policy, err);
 
+    if (rc)
+        return rc;
     o->policy = job->policy[0] ? job->policy : NULL;
     o->decision = job->policy[0] && job->parent[0] ? job->parent : job->id;
     o->plan_only = r->w->context->is_dry;

@@ -588,6 +588,52 @@ static void test_run(void **state)
     end(&a);
 }
 
+/* What is disabled or gone does not run, whatever was loaded before. */
+static void test_a_disabled_object_does_not_run(void **state)
+{
+    struct asked a;
+    struct ebb_store *store;
+
+    (void)state;
+    open_with(&a, CONFIG);
+    store = ebb_workspace_site(a.w.ws)->store;
+    ask(&a, "POST", POLICIES,
+        "{\"name\":\"a b\",\"policyType\":\"system_iceberg_orphan_file_removal\",\"content\":{}}");
+    assert_int_equal(ebb_object_check_enabled(store, "sweep", &a.w.err), 0);
+    assert_int_equal(ebb_object_check_enabled(store, "object:a%20b", &a.w.err), 0);
+    ask(&a, "PATCH", POLICIES "/a%20b", "{\"enable\":false}");
+    assert_int_equal(ebb_object_check_enabled(store, "object:a%20b", &a.w.err), -(int)EBB_EREFUSED);
+    ask(&a, "PATCH", POLICIES "/a%20b", "{\"enable\":true}");
+    assert_int_equal(ebb_object_check_enabled(store, "object:a%20b", &a.w.err), 0);
+    ask(&a, "DELETE", POLICIES "/a%20b", NULL);
+    assert_int_equal(ebb_object_check_enabled(store, "object:a%20b", &a.w.err), -(int)EBB_EREFUSED);
+    end(&a);
+}
+
+/* A key that is no placeholder may be one that was to hold something back. */
+static void test_a_misspelt_dry_run_is_refused(void **state)
+{
+    struct asked a;
+
+    (void)state;
+    open_with(&a, CONFIG);
+    refused_run(&a, "{\"catalog_name\":\"lake\",\"table_identifier\":\"db.t\",\"dry-run\":\"true\"}", 400, 1001,
+                "IllegalArgumentException", "dry-run is no placeholder");
+    end(&a);
+}
+
+static void test_zero_days_need_the_configuration(void **state)
+{
+    struct asked a;
+
+    (void)state;
+    open_with(&a, CONFIG);
+    refused(&a,
+            "{\"name\":\"x\",\"policyType\":\"system_iceberg_orphan_file_removal\",\"content\":{\"olderThanDays\":0}}",
+            "allow_below_floor");
+    end(&a);
+}
+
 static void test_names(void **state)
 {
     struct ebb_buf b;
@@ -607,13 +653,22 @@ static void test_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fill),         cmocka_unit_test(test_custom_policy),
-                                       cmocka_unit_test(test_bad_policies), cmocka_unit_test(test_system_contents),
-                                       cmocka_unit_test(test_inheritance),  cmocka_unit_test(test_no_place),
-                                       cmocka_unit_test(test_tables),       cmocka_unit_test(test_types),
-                                       cmocka_unit_test(test_statistics),   cmocka_unit_test(test_templates),
-                                       cmocka_unit_test(test_bad_runs),     cmocka_unit_test(test_run),
-                                       cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fill),
+                                       cmocka_unit_test(test_custom_policy),
+                                       cmocka_unit_test(test_bad_policies),
+                                       cmocka_unit_test(test_system_contents),
+                                       cmocka_unit_test(test_inheritance),
+                                       cmocka_unit_test(test_no_place),
+                                       cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_statistics),
+                                       cmocka_unit_test(test_templates),
+                                       cmocka_unit_test(test_bad_runs),
+                                       cmocka_unit_test(test_run),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_a_disabled_object_does_not_run),
+                                       cmocka_unit_test(test_a_misspelt_dry_run_is_refused),
+                                       cmocka_unit_test(test_zero_days_need_the_configuration)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
