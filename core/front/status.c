@@ -291,8 +291,7 @@ static int failed(const struct ebb_value *e, struct ebb_err *err)
 {
     const char *hint = ebb_value_text_of(e, "hint"), *code = ebb_value_text_of(e, "code");
 
-    ebb_err_set(err, code && !strncmp(code, "schema.", 7) ? EBB_EPOLICY_SCHEMA : error_of(code), "reload: %s",
-                or_none(ebb_value_text_of(e, "message")));
+    ebb_err_set(err, error_of(code), "reload: %s", or_none(ebb_value_text_of(e, "message")));
     if (hint && hint[0])
         ebb_err_hint(err, "%s", hint);
     return -(int)err->error;

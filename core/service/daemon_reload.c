@@ -57,7 +57,7 @@ void ebb__diagnose_reload(struct ebb__daemon *d, const struct ebb_diagnostics *d
     d->reload_fault.is_set = true;
     d->reload_fault.err = *err;
     snprintf(d->reload_file, sizeof d->reload_file, "%s", at ? at->file : d->config_file ? d->config_file : "");
-    snprintf(d->reload_code, sizeof d->reload_code, "%s", at ? at->code : ebb_error_code(err->error));
+    snprintf(d->reload_code, sizeof d->reload_code, "%s", ebb_error_code(err->error));
     d->reload_line = at ? at->line : 0;
     d->reload_column = at ? at->column : 0;
 }
