@@ -109,9 +109,9 @@ static int run_create(struct ebb_cli *cli, struct ebb_err *err)
     int rc = read_role(&cli->args, &role, err);
 
     if (!rc)
-        rc = read_expiry(cli, &expires_ms, err);
-    if (!rc)
         rc = ebb_cli_open(cli, false, err);
+    if (!rc)
+        rc = read_expiry(cli, &expires_ms, err);
     user_name(creator);
     if (!rc)
         rc = ebb_token_create(ebb_cli_site(cli)->store, name, role, ebb_cli_now(cli), expires_ms, creator, token, err);

@@ -45,8 +45,13 @@ const char *const EBB__API_COMPONENTS[] = {
     "'Ok':{'type':'object','required':['ok'],'properties':{'ok':" TRUTH "}},"
     "'Status':{'type':'object','required':['ready'],'properties':{'ready':" TRUTH ",'why':{'type':'string',"
     "'description':'why it is not ready'}}}}",
-    "{'EventIn':{'type':'object','required':['type'],'properties':{'source':" TEXT ",'id':" TEXT ",'type':" TEXT
-    ",'table':" TEXT ",'at':" TEXT "}},"
+    "{'EventIn':{'type':'object','required':['source','type'],'properties':{'source':{'type':'string','minLength':1,"
+    "'maxLength':512},'id':{'type':'string','minLength':1,'maxLength':512},'type':{'type':'string','maxLength':64,"
+    "'pattern':'^[a-z][a-z0-9._-]*$'},'table':" TEXT ",'at':{'type':['string','integer'],'description':'an instant, or "
+    "milliseconds since 1970'}}},"
+    "'Report':{'type':'object','required':['report-type','table-name','snapshot-id','metrics'],'properties':{"
+    "'report-type':{'type':'string','enum':['commit-report','scan-report']},'table-name':" TEXT ",'snapshot-id':" COUNT
+    ",'sequence-number':" COUNT ",'operation':" TEXT ",'metrics':{'type':'object'}}},"
     "'EventsIn':{'oneOf':[" REF("EventIn") ",{'type':'array','items':" REF(
         "EventIn") "}]},"
                    "'EventsTaken':{'type':'object','required':['accepted','duplicates'],'properties':{'accepted':" COUNT

@@ -174,7 +174,6 @@ const struct ebb_route EBB__API_EVENT_ROUTES[] = {
     {"POST", "/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics", EBB_ROLE_OPERATE,
      ebb__api_report_post, "A metrics report of the Iceberg REST protocol",
      "{'description':'prefix is the catalog; the levels of the namespace stand with %1F between them.',"
-     "'body':{'type':'object','required':['report-type'],'properties':{'report-type':{'type':'string',"
-     "'enum':['commit-report','scan-report']}}},'responses':{'204':{'description':'Taken'}}}"},
+     "'body':{'$ref':'#/components/schemas/Report'},'responses':{'204':{'description':'Taken'}}}"},
     {NULL, NULL, EBB_ROLE_NONE, NULL, NULL, NULL},
 };

@@ -86,12 +86,14 @@ static int find_repeat(struct repeat *r, struct ebb_err *err)
 }
 
 /* "api <hash of who, what and key>" */
-static int name_occurrence(const struct ebb_api_call *call, struct ebb_buf *out, struct ebb_err *err)
+int ebb__api_once(const struct ebb_api_call *call, struct ebb_buf *out, struct ebb_err *err)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     struct ebb_buf text;
     int rc;
 
+    if (!call->idempotency_key)
+        return 0;
     if (strlen(call->idempotency_key) > KEY_MAX_BYTES || !call->idempotency_key[0])
         return ebb_err_set(err, EBB_EUSAGE, "Idempotency-Key: 1 to %d bytes are wanted", KEY_MAX_BYTES);
     ebb_buf_init(&text, (size_t)256 << 10);
@@ -152,7 +154,7 @@ int ebb__api_put_job(struct ebb_api_call *call, const struct ebb_job_record *job
 
     ebb_buf_init(&occurrence, 256);
     if (call->idempotency_key) {
-        rc = name_occurrence(call, &occurrence, err);
+        rc = ebb__api_once(call, &occurrence, err);
         r.occurrence = ebb_buf_cstr(&occurrence);
         if (!rc)
             rc = find_repeat(&r, err);
@@ -267,6 +269,17 @@ const struct ebb_route EBB__API_JOB_ROUTES[] = {
      "{'parameters':[" LIST_PARAMETERS "{'name':'kind','in':'query','schema':{'type':'string','maxLength':64}},"
      "{'name':'state','in':'query','schema':{'$ref':'#/components/schemas/JobState'}}],"
      "'answer':{'200':{'$ref':'#/components/schemas/Jobs'}}}"},
+    {"POST", "/api/jobs", EBB_ROLE_OPERATE, ebb__api_jobs_post, "Run a policy on a table now",
+     "{'description':'The policy decides as at any time, with the trigger manual; when it says run, a job is queued. "
+     "The "
+     "verdict is told in any case. dry_run plans only.',"
+     "'parameters':[{'$ref':'#/components/parameters/idempotency'}],"
+     "'body':{'type':'object','required':['policy','table'],'additionalProperties':false,'properties':{"
+     "'policy':{'type':'string','minLength':1,'maxLength':128},'table':{'type':'string','minLength':1,'maxLength':4096}"
+     ","
+     "'dry_run':{'type':'boolean'}}},"
+     "'answer':{'200':{'$ref':'#/components/schemas/Verdict'},'202':{'$ref':'#/components/schemas/Verdict'}},"
+     "'errors':[404,409,422]}"},
     {"GET", "/api/jobs/{id}", EBB_ROLE_VIEW, job_get, "A job",
      "{'answer':{'200':{'$ref':'#/components/schemas/Job'}}}"},
     {"POST", "/api/jobs/{id}/cancel", EBB_ROLE_OPERATE, job_cancel, "Stop a job at its next safe point",

@@ -167,6 +167,10 @@ int ebb__api_explain_get(struct ebb_api_call *call, struct ebb_err *err);
  * and json are of the job; the same Idempotency-Key within a day gives the same job again: EBB_EEXIST when that one was
  * another. */
 int ebb__api_put_job(struct ebb_api_call *call, const struct ebb_job_record *job, struct ebb_err *err);
+/* Append the occurrence that the request's Idempotency-Key stands for, without its day; nothing when it has none.
+ * EBB_EUSAGE: a bad key. */
+int ebb__api_once(const struct ebb_api_call *call, struct ebb_buf *out, struct ebb_err *err);
+int ebb__api_jobs_post(struct ebb_api_call *call, struct ebb_err *err);
 /* The job as an object. */
 void ebb__api_job(struct ebb_jsonw *w, const struct ebb_job_record *job, bool is_whole);
 

@@ -315,7 +315,8 @@ static int look_at_all(struct ebb_looker *looker, const struct ebb__look_way *wa
 int ebb_look_tables(struct ebb_looker *looker, struct ebb_generation *generation, const struct ebb_table_ref *refs,
                     size_t count, const struct ebb_look_options *o, struct ebb_look *looks, struct ebb_err *err)
 {
-    struct ebb__look_way way = {generation, o->policy, false, o->paused, o->is_paused, forward, (void *)(uintptr_t)o};
+    struct ebb__look_way way = {generation,           o->policy, false,         o->paused,   o->is_paused, forward,
+                                (void *)(uintptr_t)o, o->owner,  o->occurrence, o->plan_only};
     struct ebb_store *store = looker->site->store;
     int rc = adopt(looker, generation, err);
 

@@ -37,6 +37,10 @@ struct ebb_look_options {
     const int64_t *overlaps_each;  /* the same for each of refs, instead; NULL none */
     bool is_paused;                /* judge triggers, start nothing: what is due stays pending as one */
     const struct ebb_strs *paused; /* the same for "all", "policy NAME", "table NAME"; NULL none */
+    /* Asked for by hand, by this owner (NULL: not): decided now, trigger "manual", whatever is due; the schedule stays
+     * as it is. The job has this occurrence ("" none) and is only planned when plan_only. */
+    const char *owner, *occurrence;
+    bool plan_only;
     /* Told of each policy that was judged (ebb_pass_report without plan and run); NULL: nobody. */
     void (*report)(void *data, const char *policy, const char *table, const char *verdict, const char *status,
                    const char *decision, const char *job, const struct ebb_err *error);

@@ -9,6 +9,7 @@
 #include "service/look_priv.h"
 
 #define JOB_MAX_BYTES ((size_t)1 << 20)
+#define BY_HAND_PRIORITY 100
 #define TEMPLATE_PREFIX "builtin-iceberg-"
 
 struct making {
@@ -136,7 +137,7 @@ static void write_origin(const struct ebb__look_step *s, const struct making *m,
     const struct ebb_binding *binding = s->bound->binding;
 
     ebb_jsonw_kstr(w, "mode", MODES[binding->mode]);
-    ebb_jsonw_kbool(w, "plan_only", binding->mode != EBB_BIND_ENFORCE || s->way->is_dry);
+    ebb_jsonw_kbool(w, "plan_only", binding->mode != EBB_BIND_ENFORCE || s->way->is_dry || s->way->plan_only);
     ebb_jsonw_kbool(w, "needs_full", binding->mode == EBB_BIND_ENFORCE);
     ebb_jsonw_kbool(w, "allow_below_floor", binding->allow_below_floor);
     write_fuses(ebb_decision_get_fuses(s->decision), w);
@@ -166,6 +167,10 @@ static void write_job(const struct ebb__look_step *s, const struct making *m, st
 /* One job for an occurrence, whoever looks. */
 static void write_occurrence(const struct ebb__look_step *s, struct ebb_buf *out)
 {
+    if (s->way->owner) {
+        ebb_buf_puts(out, s->way->occurrence ? s->way->occurrence : "");
+        return;
+    }
     ebb_buf_printf(out, "%s %s ", s->report.policy, s->table->metadata->uuid);
     if (s->due.trigger == SIZE_MAX)
         ebb_buf_puts(out, "deferred");
@@ -196,6 +201,7 @@ static void fill_job(const struct ebb__look_step *s, struct making *m)
                                      .occurrence = ebb_buf_cstr(&m->occurrence),
                                      .parent = s->id,
                                      .state = EBB_JOB_QUEUED,
+                                     .priority = s->way->owner ? BY_HAND_PRIORITY : 0,
                                      .queued_ms = now_ms,
                                      .changed_ms = now_ms,
                                      .plan = "",
@@ -214,7 +220,10 @@ static int make_job(const struct ebb__look_step *s, struct making *m, struct ebb
         return rc;
     write_job(s, m, &m->json);
     write_occurrence(s, &m->occurrence);
-    ebb_buf_printf(&m->owner, "policy %s", s->report.policy);
+    if (s->way->owner)
+        ebb_buf_puts(&m->owner, s->way->owner);
+    else
+        ebb_buf_printf(&m->owner, "policy %s", s->report.policy);
     rc = ebb_buf_check(&m->json, "job", err);
     if (!rc)
         rc = ebb_buf_check(&m->occurrence, "table uuid", err);

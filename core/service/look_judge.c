@@ -117,7 +117,7 @@ static int record(struct ebb__look_step *s, struct ebb_err *err)
     s->report.verdict = verdict;
     if (!rc)
         rc = ebb_store_put(store, EBB_RECORD_DECISION, &record, err);
-    if (!rc && !s->way->is_dry)
+    if (!rc && !s->way->is_dry && !s->way->owner)
         rc = ebb__answer_save(store, &s->question, uuid, &s->answer, s->decision, err);
     return rc;
 }
@@ -125,9 +125,11 @@ static int record(struct ebb__look_step *s, struct ebb_err *err)
 static int ask(struct ebb__look_step *s, struct ebb_err *err)
 {
     struct ebb_store *store = s->looker->site->store;
-    int put, rc = ebb__answer_load(store, name_of(s), s->table->metadata->uuid, &s->answer, err);
+    int put, rc = 0;
 
-    if (!rc)
+    if (!s->way->owner) /* who asks by hand wants to be told anew */
+        rc = ebb__answer_load(store, name_of(s), s->table->metadata->uuid, &s->answer, err);
+    if (!rc && !s->way->owner)
         rc = ebb__answer_holds(&s->answer, &s->question, &s->is_unchanged, err);
     if (rc || s->is_unchanged)
         return rc;
@@ -243,6 +245,28 @@ static int judge_due(struct ebb__look_step *s, const struct ebb_schedule_input *
     return rc;
 }
 
+/* By hand: nothing is taken of the schedule, and a defer is not kept. */
+static int judge_by_hand(struct ebb__look_step *s, const struct ebb_schedule_input *in, struct ebb_look *look,
+                         struct ebb_err *err)
+{
+    int rc;
+
+    s->due = (struct ebb_due){.kind = "manual", .trigger = EBB__LOOK_BY_HAND, .scheduled_for_ms = in->now_ms};
+    s->report.due = s->due.kind;
+    if (is_paused(s)) {
+        s->report.status = "paused";
+        return 0;
+    }
+    rc = decide(s, in, err);
+    if (rc)
+        return rc;
+    look->decisions++;
+    ebb_metrics_add(s->looker->metrics, EBB_METRIC_DECISIONS, s->report.verdict, 1);
+    if (ebb_decision_get_verdict(s->decision) == EBB_VERDICT_DEFER)
+        s->report.status = "deferred";
+    return 0;
+}
+
 static int judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_err *err)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(s->facts, "table"), "properties");
@@ -259,6 +283,8 @@ static int judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_err
     if (rc)
         return rc;
     input_of(s, &in);
+    if (s->way->owner)
+        return judge_by_hand(s, &in, look, err);
     rc = ebb_schedule_due(&in, &s->schedule, &s->due, err);
     if (!rc)
         rc = judge_due(s, &in, look, err);

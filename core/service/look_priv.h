@@ -35,6 +35,8 @@ struct ebb__look_way {
     bool is_paused;
     ebb__look_cb *told;
     void *data;
+    const char *owner, *occurrence; /* asked for by hand; as in struct ebb_look_options */
+    bool plan_only;
 };
 /* Look at one table; what is to be written is put into the store (held by the caller). overlaps -1: unknown. Errors as
  * of ebb_look_tables. */
@@ -66,6 +68,7 @@ struct ebb__look_step {
     struct ebb_pass_report report;
     int64_t wake_ms;
 };
+#define EBB__LOOK_BY_HAND (SIZE_MAX - 1) /* as the trigger of what is due */
 /* Judge; reports exactly once, also when it fails. Counts go to look. */
 int ebb__look_judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_err *err);
 /* Carry a decision on: a job, or the record of a run that does nothing; and tell of it. */
