@@ -122,8 +122,11 @@ int ebb_store_release(struct ebb_store *store, struct ebb_err *err);
 void ebb_store_drop_held(struct ebb_store *store);
 
 /* Keep the store bounded: decisions that only skipped, other decisions, final jobs, events that are older than their
- * time or beyond their number go, oldest first; runs and plans that may still be needed (not purged, not applied) and
- * journals of runs that can be restored stay. 0 in a bound: none. *dropped gets how many of all. */
+ * time or beyond their number go, oldest first. With the decisions go plans that are empty (not the newest of a table),
+ * runs that touched no file (not the latest 100 of a policy on a table), and the journals of runs of which nothing can
+ * lie in quarantine any more. Everything else stays: plans that can be applied or were, decisions of plans that wait
+ * and of jobs that are not final, runs and journals that can be gone on with, restored or purged. 0 in a bound: none.
+ * *dropped gets how many of all. */
 struct ebb_retention {
     int64_t skips_max, skips_ms;
     int64_t decisions_ms, jobs_ms, events_ms, events_max;

@@ -84,12 +84,12 @@ void ebb_store_new_job_id(struct ebb_store *store, int64_t now_ms, char out[40])
 
     if (store->tag < 0)
         store->tag = take_tag(store);
+    if (store->last_job_id / IDS_PER_MS > ms) /* the clock was set back: ids go on ascending */
+        ms = store->last_job_id / IDS_PER_MS;
     first = ms * IDS_PER_MS + store->tag * IDS_PER_TAG;
-    while (store->last_job_id >= first && store->last_job_id + 1 >= first + IDS_PER_TAG)
-        first += IDS_PER_MS;
     if (store->last_job_id < first)
         store->last_job_id = last_in_store(store, first);
-    while (store->last_job_id + 1 >= first + IDS_PER_TAG) {
+    while (store->last_job_id + 1 >= first + IDS_PER_TAG) { /* full: the next millisecond */
         first += IDS_PER_MS;
         store->last_job_id = last_in_store(store, first);
     }
