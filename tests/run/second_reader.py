@@ -2,6 +2,7 @@
 """PyIceberg as a second reader. It lives in a virtual environment: EBB_VENV, else .venv in the checkout, made by
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/requirements.txt
+    .venv/bin/pip install --no-deps -r tests/requirements-client.txt
 
 Where it is missing its checks are left out, and counted as failures when CI=true."""
 
@@ -13,11 +14,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def python():
-    """The interpreter that has PyIceberg, or None."""
+def python(modules="pyiceberg, pyarrow"):
+    """The interpreter that has PyIceberg (or other modules), or None."""
     for folder in (os.environ.get("EBB_VENV"), os.path.join(ROOT, ".venv")):
         name = os.path.join(folder or "/nowhere", "bin", "python")
-        if os.path.exists(name) and subprocess.run([name, "-c", "import pyiceberg, pyarrow"], capture_output=True).returncode == 0:
+        if os.path.exists(name) and subprocess.run([name, "-c", "import " + modules], capture_output=True).returncode == 0:
             return name
     return None
 

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interface that is compatible with Gravitino's: what a real server answered, and a policy object from its creation to the restored file."""
+
+import base64
+import datetime
+import json
+import os
+import sqlite3
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import daemon  # noqa: E402
+import program  # noqa: E402
+import test_run  # noqa: E402
+
+EXCHANGES = os.path.join(program.ROOT, "tests", "fixtures", "gravitino", "exchanges.jsonl")
+LAKE = "/api/metalakes/ml"
+TABLE = LAKE + "/objects/table/lake.db.orders"
+WEEKLY = {"name": "remove_orphans_weekly", "comment": "orphans, once a week", "policyType": "system_iceberg_orphan_file_removal", "content": {"olderThanDays": 3}}
+JOB = "builtin-iceberg-remove-orphan-files"
+FINAL = ("succeeded", "failed", "cancelled")
+MISSING = object()
+
+
+def at(tree, path):
+    """What a dotted path leads to, or MISSING."""
+    for part in path.split("."):
+        if isinstance(tree, list):
+            if not part.isdigit() or int(part) >= len(tree):
+                return MISSING
+            tree = tree[int(part)]
+        elif isinstance(tree, dict) and part in tree:
+            tree = tree[part]
+        else:
+            return MISSING
+    return tree
+
+
+def is_alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Base(test_run.Base):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.table("orders")
+        self.nap = self.write("bin/nap", '#!/bin/sh\nexec sleep "$1"\n')
+        os.chmod(self.nap, 0o755)
+        self.configure()
+        self.daemon = daemon.Daemon(self.config, self.state)
+        self.addCleanup(self.end)
+
+    def end(self):
+        self.daemon.__exit__()
+
+    def configure(self, more=""):
+        self.write("ebb.lua", 'return { catalogs = { lake = { type = "directory", path = "./wh" } }, policies = "./policies",\n'
+                              'serve = { metalake = "ml", poll = "1s", executables = { "%s" } }, %s }' % (self.nap, more))
+
+    def ask(self, method, path, body=None, status=200, user="anna"):
+        headers = {"Authorization": "Basic " + base64.b64encode((user + ":x").encode()).decode()}
+        answer = self.daemon.ask(path, method, body, headers)
+        self.assertEqual(status, answer.status, answer.text)
+        return answer.json()
+
+    def job(self, job_id):
+        return self.ask("GET", LAKE + "/jobs/runs/" + job_id)["job"]
+
+    def until(self, job_id, *states):
+        """The job when it has one of the states; all that were seen on the way."""
+        seen = []
+
+        def look():
+            job = self.job(job_id)
+            if job["status"] not in seen:
+                seen.append(job["status"])
+            return job if job["status"] in states else None
+
+        job = daemon.wait(look, what="%s of %s" % (states, job_id))
+        return job, seen
+
+    def jobs_of(self, policy):
+        return [j for j in self.daemon.ask("/api/jobs?policy=" + policy).json()["items"]]
+
+
+class Exchanges(Base):
+    def test_what_a_real_server_answered(self):
+        self.daemon.start()
+        with open(EXCHANGES, encoding="utf-8") as f:
+            for line in f:
+                exchange = json.loads(line)
+                with self.subTest(exchange["name"]):
+                    self.check(exchange)
+
+    def check(self, x):
+        headers = {} if x["method"] == "GET" else {"Content-Type": "application/json"}
+        headers.update(x.get("headers", {}))
+        body = x.get("raw")
+        if "body" in x:
+            body = json.dumps(x["body"]).replace("{executable}", self.nap).replace("{{{{a}}}}", "{{a}}")
+        answer = self.daemon.ask(x["path"], x["method"], body, {k: v for k, v in headers.items() if v is not None})
+        self.assertEqual(x["status"], answer.status, answer.text)
+        self.assertEqual(x.get("allow", False), "Allow" in answer.headers)
+        if x.get("empty"):
+            self.assertEqual(b"", answer.body)
+        elif x.get("html"):
+            self.assertTrue(answer.headers["Content-Type"].startswith("text/html"))
+            self.assertIn("<html>", answer.text)
+        else:
+            self.assertEqual("application/json", answer.headers["Content-Type"])
+            self.assertEqual(str(len(answer.body)), answer.headers["Content-Length"])
+            self.check_json(x, answer.json())
+
+    def check_json(self, x, got):
+        self.assertEqual(x["code"], got["code"])
+        if "exact" in x:
+            self.assertEqual(x["exact"], got)
+        if x["code"]:
+            self.assertTrue(got["type"] and got["message"], got)
+        for key in ("type", "message"):
+            if key in x:
+                self.assertEqual(x[key], got[key])
+        for path in x.get("fields", ()):
+            self.assertIsNot(MISSING, at(got, path), (path, got))
+        for path, value in x.get("equals", {}).items():
+            self.assertEqual(value, at(got, path), (path, got))
+        for path, values in x.get("sets", {}).items():
+            self.assertEqual(sorted(values), sorted(at(got, path)))
+        for path, names in x.get("members", {}).items():
+            self.assertEqual(set(), set(names) - set(at(got, path)), path)
+            self.assertEqual(set(), set(at(got, path)) - set(names) - {"comment"}, path)
+        for path, count in x.get("count", {}).items():
+            self.assertEqual(count, len(at(got, path)))
+        for path, (key, value, wanted) in x.get("pairs", {}).items():
+            self.assertEqual(wanted, {item[key]: item[value] for item in at(got, path)})
+
+
+class Flow(Base):
+    def attach(self):
+        self.ask("POST", LAKE + "/policies", WEEKLY)
+        self.assertEqual(["remove_orphans_weekly"], self.ask("POST", LAKE + "/objects/catalog/lake/policies", {"policiesToAdd": ["remove_orphans_weekly"]})["names"])
+
+    def wait_bound(self, count):
+        daemon.wait(lambda: self.daemon.status()["bindings"] == count, what="%d bindings" % count)
+
+    def quarantined(self):
+        found = []
+        for folder, _, files in os.walk(os.path.join(self.folder, ".ebb-quarantine")):
+            found += [name for name in files if name.endswith(".parquet")]
+        return sorted(found)
+
+    def run_job(self, **more):
+        conf = {"catalog_name": "lake", "table_identifier": "db.orders", "older_than": "", "location": "", "dry_run": "false", "spark_conf": "", **more}
+        return self.ask("POST", LAKE + "/jobs/runs", {"jobTemplateName": JOB, "jobConf": conf})["job"]["jobId"]
+
+    def test_from_the_policy_to_the_restored_file(self):
+        self.daemon.start()
+        before = program.tree(self.folder, without=(".ebb-quarantine",))
+        self.attach()
+        policy, = self.ask("GET", TABLE + "/policies?details=true")["policies"]
+        self.assertEqual((True, True, {"olderThanDays": 3, "dryRun": False}, "anna"), (policy["inherited"], policy["enabled"], policy["content"], policy["audit"]["creator"]))
+        self.wait_bound(1)
+        job, seen = self.until(self.run_job(), *FINAL)
+        self.assertEqual("succeeded", job["status"])
+        self.assertEqual(seen, [s for s in ("queued", "started", "succeeded") if s in seen])
+        self.assertEqual(["old-1.parquet", "old-2.parquet"], self.quarantined())
+        run = self.daemon.ask("/api/jobs/" + job["jobId"]).json()["run"]
+        done = self.ebb("restore", run)
+        self.assertEqual(0, done.status, done.err)
+        self.assertEqual(before.keys(), program.tree(self.folder, without=(".ebb-quarantine",)).keys())
+
+    def test_a_dry_run_removes_nothing(self):
+        self.daemon.start()
+        before = program.tree(self.folder)
+        job, _ = self.until(self.run_job(dry_run="true"), *FINAL)
+        self.assertEqual("succeeded", job["status"])
+        self.assertEqual(before, program.tree(self.folder))
+        plan = self.daemon.ask("/api/jobs/" + job["jobId"]).json()["plan"]
+        self.assertTrue(plan.startswith("p-"), plan)
+
+    def test_a_location_elsewhere_fails(self):
+        other = self.table("other")
+        self.daemon.start()
+        before = program.tree(self.top + "/wh")
+        for location in ("file:" + other, "file:/", "file:" + self.folder + "/../other"):
+            job, _ = self.until(self.run_job(location=location), *FINAL)
+            self.assertEqual("failed", job["status"], location)
+        self.assertEqual(before, program.tree(self.top + "/wh"))
+
+    def age(self, days):
+        """The policy object is in force for some days more than it was."""
+        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
+            for key, text in db.execute("SELECT key, json FROM value WHERE scope = 'schedule'").fetchall():
+                state = json.loads(text)
+                state["active_since"] -= days * 86400 * 1000
+                db.execute("UPDATE value SET json = ? WHERE scope = 'schedule' AND key = ?", (json.dumps(state), key))
+        db.close()
+
+    def seen_by_schedule(self):
+        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
+            keys = [key for key, in db.execute("SELECT key FROM value WHERE scope = 'schedule'")]
+        db.close()
+        return [key for key in keys if key.startswith("object:remove_orphans_weekly")]
+
+    def test_the_scheduler_runs_it(self):
+        self.daemon.start()
+        self.attach()
+        daemon.wait(self.seen_by_schedule, what="a schedule")
+        due = datetime.datetime.fromisoformat(daemon.wait(lambda: self.daemon.status()["due"], what="a wake time")["at"].replace("Z", "+00:00"))
+        self.assertEqual(6, due.weekday(), due)
+        self.assertTrue(3 <= due.hour < 7, due)
+        self.assertEqual([], self.jobs_of("object:remove_orphans_weekly"))
+        self.assertEqual(0, self.daemon.stop())
+        self.age(8)
+        self.daemon.start()
+        job, = daemon.wait(lambda: [j for j in self.jobs_of("object:remove_orphans_weekly") if j["state"] in FINAL], what="a job")
+        self.assertEqual("succeeded", job["state"], job)
+        self.assertEqual(["old-1.parquet", "old-2.parquet"], self.quarantined())
+        listed, = self.ask("GET", LAKE + "/jobs/runs?jobTemplateName=" + JOB)["jobs"]
+        self.assertEqual((job["id"], "succeeded"), (listed["jobId"], listed["status"]))
+        decision = self.ebb("decisions", "--json", "--policy", "object:remove_orphans_weekly")
+        first = json.loads(decision.out.splitlines()[0])
+        replayed = self.ebb("replay", first["id"])
+        self.assertEqual(0, replayed.status, replayed.err)
+
+    def after_a_week(self, *requests):
+        """The jobs that came of the policy, which was changed before a missed Sunday was looked at."""
+        self.daemon.start()
+        self.attach()
+        daemon.wait(self.seen_by_schedule, what="a schedule")
+        for method, path, body in requests:
+            self.ask(method, path, body)
+        self.daemon.stop()
+        self.age(8)
+        self.daemon.start()
+        daemon.wait(self.daemon.is_ready)
+        looked = daemon.wait(lambda: self.daemon.status()["listing"]["at"], what="a listing")
+        daemon.wait(lambda: self.daemon.status()["listing"]["at"] != looked, what="another listing")
+        return self.jobs_of("object:remove_orphans_weekly")
+
+    def test_disabled_never_runs(self):
+        before = program.tree(self.folder)
+        self.assertEqual([], self.after_a_week(("PATCH", LAKE + "/policies/remove_orphans_weekly", {"enable": False})))
+        self.assertEqual(before, program.tree(self.folder))
+        policy, = self.ask("GET", TABLE + "/policies?details=true")["policies"]
+        self.assertFalse(policy["enabled"])
+
+    def test_detached_never_runs(self):
+        before = program.tree(self.folder)
+        self.assertEqual([], self.after_a_week(("POST", LAKE + "/objects/catalog/lake/policies", {"policiesToRemove": ["remove_orphans_weekly"]})))
+        self.assertEqual(before, program.tree(self.folder))
+
+    def test_a_policy_that_is_dry_only_plans(self):
+        before = program.tree(self.folder)
+        change = {"updates": [{"@type": "updateContent", "policyType": WEEKLY["policyType"], "newContent": {"dryRun": True}}]}
+        self.after_a_week(("PUT", LAKE + "/policies/remove_orphans_weekly", change))
+        job, = daemon.wait(lambda: [j for j in self.jobs_of("object:remove_orphans_weekly") if j["state"] in FINAL], what="a job")
+        self.assertEqual("succeeded", job["state"])
+        self.assertTrue(job["plan"].startswith("p-"), job)
+        self.assertEqual(before, program.tree(self.folder))
+
+    def test_a_renamed_policy_goes_on(self):
+        self.after_a_week(("PUT", LAKE + "/policies/remove_orphans_weekly", {"updates": [{"@type": "rename", "newName": "weekly/2"}]}))
+        job, = daemon.wait(lambda: [j for j in self.jobs_of("object:weekly%252F2") if j["state"] in FINAL], what="a job")
+        self.assertEqual("succeeded", job["state"])
+
+    def test_types_that_do_not_run_are_kept(self):
+        self.daemon.start()
+        for name, policy_type, content in (("s", "system_iceberg_snapshot_expiration", {}), ("c", "system_iceberg_compaction", {}), ("x", "custom", {"supportedObjectTypes": ["TABLE"]})):
+            self.ask("POST", LAKE + "/policies", {"name": name, "policyType": policy_type, "content": content})
+        self.ask("POST", TABLE + "/policies", {"policiesToAdd": ["s", "c", "x"]})
+        self.assertEqual({"s", "c", "x"}, set(self.ask("GET", TABLE + "/policies")["names"]))
+        self.assertEqual(0, self.daemon.status()["bindings"])
+
+
+class Shell(Base):
+    def register(self, executable, **more):
+        self.ask("POST", LAKE + "/jobs/templates", {"jobTemplate": {"name": "nap", "jobType": "shell", "executable": executable, "arguments": ["{{s}}"], **more}})
+
+    def start(self, seconds):
+        return self.ask("POST", LAKE + "/jobs/runs", {"jobTemplateName": "nap", "jobConf": {"s": seconds}})["job"]["jobId"]
+
+    def test_only_what_is_on_the_list(self):
+        other = self.write("bin/other", "#!/bin/sh\ntouch %s/ran\n" % self.top)
+        os.chmod(other, 0o755)
+        self.daemon.start()
+        self.register(other)
+        self.ask("POST", LAKE + "/jobs/runs", {"jobTemplateName": "nap"}, status=403)
+        self.ask("PUT", LAKE + "/jobs/templates/nap", {"updates": [{"@type": "updateTemplate", "newTemplate": {"@type": "shell", "newExecutable": "{{what}}"}}]})
+        for what in (other, "/bin/sh", "nap", self.nap + "/../other"):
+            self.ask("POST", LAKE + "/jobs/runs", {"jobTemplateName": "nap", "jobConf": {"what": what}}, status=403)
+        os.chmod(self.nap, 0o777)
+        self.ask("POST", LAKE + "/jobs/runs", {"jobTemplateName": "nap", "jobConf": {"what": self.nap}}, status=403)
+        self.assertFalse(os.path.exists(self.top + "/ran"))
+        self.assertEqual([], self.ask("GET", LAKE + "/jobs/runs")["jobs"])
+
+    def test_states(self):
+        self.daemon.start()
+        self.register(self.nap)
+        self.assertEqual("succeeded", self.until(self.start("0"), *FINAL)[0]["status"])
+        self.assertEqual("failed", self.until(self.start("nonsense"), *FINAL)[0]["status"])
+        first, second = self.start("1000"), None
+        self.until(first, "started")
+        second = self.start("1000")
+        self.ask("DELETE", LAKE + "/jobs/templates/nap", status=409)
+        for job_id in (second, first):
+            self.assertEqual("cancelling", self.ask("POST", LAKE + "/jobs/runs/" + job_id)["job"]["status"])
+        for job_id in (second, first):
+            self.assertEqual("cancelled", self.until(job_id, *FINAL)[0]["status"])
+        self.assertEqual("cancelled", self.ask("POST", LAKE + "/jobs/runs/" + first)["job"]["status"])
+        self.ask("PUT", LAKE + "/jobs/templates/nap", {"updates": [{"@type": "rename", "newName": "siesta"}]})
+        self.assertEqual(4, len(self.ask("GET", LAKE + "/jobs/runs?jobTemplateName=siesta")["jobs"]))
+
+    def test_what_a_crash_leaves_is_ended(self):
+        self.daemon.start()
+        self.register(self.nap)
+        job_id = self.start("1000")
+        mark = os.path.join(self.state, "jobs", job_id + ".pid")
+        daemon.wait(lambda: os.path.exists(mark), what="the mark of a process")
+        with open(mark, encoding="ascii") as f:
+            pid = int(f.read().split()[0])
+        self.daemon.kill()
+        os.kill(pid, 0)
+        self.daemon.start()
+        self.assertEqual("failed", self.until(job_id, *FINAL)[0]["status"])
+        daemon.wait(lambda: not is_alive(pid), what="the end of the process")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
