@@ -201,7 +201,13 @@ int ebb__store_glob(const char *glob, struct ebb_buf *out, struct ebb_err *err)
 
 static int list_sql(const struct ebb_record_filter *f, struct ebb_buf *sql, struct ebb_err *err)
 {
-    ebb_buf_puts(sql, "SELECT " COLUMNS " FROM record WHERE kind = ?1");
+    /* Named, since without statistics the one that is taken may hold every record of a policy. */
+    const char *index = f->parent   ? "record_parent"
+                        : f->uuid   ? "record_uuid"
+                        : f->policy ? "record_policy"
+                                    : "record_time";
+
+    ebb_buf_printf(sql, "SELECT " COLUMNS " FROM record INDEXED BY %s WHERE kind = ?1", index);
     ebb_buf_puts(sql, f->newest_first ? " AND (at_ms, id) < (?2, ?3)" : " AND (at_ms, id) > (?2, ?3)");
     if (f->table)
         ebb_buf_puts(sql, " AND tbl GLOB ?4");
