@@ -8,7 +8,8 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, "build", "tsan")
-UNITS = ("unit_engine_threads", "unit_service_host_decide", "unit_service_hub", "unit_service_metrics")
+UNITS = ("unit_engine_threads", "unit_service_host_decide", "unit_service_hub", "unit_service_metrics", "unit_service_notify", "unit_io_pool",
+         "unit_io_http_client")
 
 
 class Threads(unittest.TestCase):
