@@ -123,7 +123,7 @@ static void test_histogram(void **state)
     expect(f, "ebb_job_duration_seconds_count 8");
     assert_true(fabs(number(f, "ebb_job_duration_seconds_sum") - 1000007202.0101) < 1);
     ebb_metrics_observe(f->metrics, EBB_METRIC_JOB_SECONDS, NAN);
-    assert_false(isnan(number(f, "ebb_job_duration_seconds_sum")));
+    assert_true(number(f, "ebb_job_duration_seconds_sum") > 1e9);
 }
 
 static void test_wrong_kind(void **state)
