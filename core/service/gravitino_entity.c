@@ -51,6 +51,23 @@ int ebb__entity_get(const struct ebb_api_call *call, enum ebb_object_kind kind, 
     return ebb_store_get_object(ebb__gravitino_store(call), kind, name, take, out, err);
 }
 
+int ebb__entity_add(const struct ebb_api_call *call, enum ebb_object_kind kind, const char *name,
+                    const struct ebb_value *json, struct ebb_err *err)
+{
+    struct ebb_object object = {
+        .kind = kind, .name = name, .creator = call->who.name, .modifier = "", .created_ms = call->now_ms};
+    struct ebb_buf text;
+    int rc;
+
+    ebb_buf_init(&text, EBB__GRAVITINO_BODY_MAX);
+    rc = ebb_value_to_json(json, &text, err);
+    object.json = ebb_buf_cstr(&text);
+    if (!rc)
+        rc = ebb_store_add_object(ebb__gravitino_store(call), &object, err);
+    ebb_buf_fini(&text);
+    return rc;
+}
+
 int ebb__entity_save(const struct ebb_api_call *call, const struct ebb__entity *entity, const struct ebb_value *json,
                      const char *new_name, struct ebb_err *err)
 {

@@ -38,14 +38,14 @@ int ebb__gravitino_write_policy(struct ebb_jsonw *w, const struct ebb_object *ob
     return 0;
 }
 
-static int answer_policy(struct ebb_api_call *call, const struct ebb_object *object, struct ebb_err *err)
+static int answer_policy(struct ebb_api_call *call, const struct ebb__entity *e, struct ebb_err *err)
 {
     struct ebb_jsonw w;
     int rc;
 
     ebb__gravitino_begin(call, &w);
     ebb_jsonw_key(&w, "policy");
-    rc = ebb__gravitino_write_policy(&w, object, "null", err);
+    rc = ebb__gravitino_write_policy(&w, &e->object, "null", err);
     return rc ? rc : ebb__gravitino_end(call, &w, err);
 }
 
@@ -55,7 +55,7 @@ static int answer_stored(struct ebb_api_call *call, const char *name, struct ebb
     int rc = ebb__entity_get(call, EBB_OBJECT_POLICY, name, &e, err);
 
     if (!rc)
-        rc = answer_policy(call, &e.object, err);
+        rc = answer_policy(call, &e, err);
     ebb__entity_fini(&e);
     return rc;
 }
@@ -131,8 +131,8 @@ static int read_request(struct ebb_api_call *call, const struct ebb_value *body,
     return rc;
 }
 
-static int make_document(struct ebb_api_call *call, const struct request *r, const struct ebb__subject *subject,
-                         struct ebb_buf *out, struct ebb_err *err)
+static int store_new(struct ebb_api_call *call, const struct request *r, const struct ebb__subject *subject,
+                     struct ebb_err *err)
 {
     struct ebb_value *content = NULL, *json = NULL;
     const char *type = NULL;
@@ -147,32 +147,12 @@ static int make_document(struct ebb_api_call *call, const struct request *r, con
     ebb_value_put_copy(json, "content", content);
     rc = ebb_value_check(json, "policy", err);
     if (!rc)
-        rc = ebb_value_to_json(json, out, err);
-    ebb_value_free(json);
-    ebb_value_free(content);
-    return rc;
-}
-
-static int store_new(struct ebb_api_call *call, const struct request *r, const struct ebb__subject *subject,
-                     struct ebb_err *err)
-{
-    struct ebb_object object = {.kind = EBB_OBJECT_POLICY,
-                                .name = r->name,
-                                .creator = call->who.name,
-                                .modifier = "",
-                                .created_ms = call->now_ms};
-    struct ebb_buf json;
-    int rc;
-
-    ebb_buf_init(&json, EBB__GRAVITINO_BODY_MAX);
-    rc = make_document(call, r, subject, &json, err);
-    object.json = ebb_buf_cstr(&json);
-    if (!rc)
-        rc = ebb_store_add_object(ebb__gravitino_store(call), &object, err);
+        rc = ebb__entity_add(call, EBB_OBJECT_POLICY, r->name, json, err);
     if (rc == -(int)EBB_EEXIST)
         rc = ebb__gravitino_fail(call, EBB__FAULT_POLICY_EXISTS, subject,
                                  "Policy with name %s under metalake %s already exists", r->name, subject->under);
-    ebb_buf_fini(&json);
+    ebb_value_free(json);
+    ebb_value_free(content);
     return rc;
 }
 
@@ -209,7 +189,7 @@ int ebb__gravitino_policy_get(struct ebb_api_call *call, struct ebb_err *err)
     int rc = find(call, &subject, &e, err);
 
     if (!rc)
-        rc = answer_policy(call, &e.object, err);
+        rc = answer_policy(call, &e, err);
     ebb__entity_fini(&e);
     return ebb__gravitino_done(rc);
 }
@@ -298,118 +278,43 @@ int ebb__gravitino_policy_objects(struct ebb_api_call *call, struct ebb_err *err
 
 /* ---- alter ---- */
 
-struct changes {
-    struct ebb_api_call *call;
-    struct ebb__subject subject;
-    struct ebb_value *json; /* the document */
-    const char *new_name;   /* borrowed of the body */
-};
-
-static int change_name(struct changes *c, const struct ebb_value *update)
-{
-    const char *name = NULL;
-    int rc = ebb__gravitino_members(c->call, update, "|@type|newName|");
-
-    if (!rc)
-        rc = ebb__gravitino_text(c->call, update, "newName", &name);
-    if (!rc)
-        rc = ebb__gravitino_check_name(c->call, &c->subject, "newName", name);
-    if (!rc)
-        c->new_name = name;
-    return rc;
-}
-
-static int change_comment(struct changes *c, const struct ebb_value *update)
-{
-    const char *comment = NULL;
-    int rc = ebb__gravitino_members(c->call, update, "|@type|newComment|");
-
-    if (!rc)
-        rc = ebb__gravitino_text(c->call, update, "newComment", &comment);
-    if (!rc)
-        ebb_value_put_str(c->json, "comment", comment ? comment : "");
-    return rc;
-}
-
-static int change_content(struct changes *c, const struct ebb_value *update, struct ebb_err *err)
+static int change_content(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb_value *json,
+                          const struct ebb_value *update, struct ebb_err *err)
 {
     const struct ebb_value *content = ebb_value_get(update, "newContent");
+    const char *is = ebb_value_text_of(json, "policyType");
     const char *type = NULL, *kept = NULL;
     struct ebb_value *read = NULL;
-    int rc = ebb__gravitino_members(c->call, update, "|@type|policyType|newContent|");
+    int rc = ebb__gravitino_members(call, update, "|@type|policyType|newContent|");
 
     if (!rc)
-        rc = ebb__gravitino_text(c->call, update, "policyType", &type);
+        rc = ebb__gravitino_text(call, update, "policyType", &type);
     if (!rc && !type)
-        rc = ebb__gravitino_malformed(c->call, "policyType: is missing");
+        rc = ebb__gravitino_malformed(call, "policyType: is missing");
     if (!rc && ebb_value_get_kind(content) != EBB_VALUE_MAP)
-        rc = ebb__gravitino_malformed(c->call, "newContent: an object is wanted");
+        rc = ebb__gravitino_malformed(call, "newContent: an object is wanted");
     if (!rc)
-        rc = ebb__gravitino_content(c->call, &c->subject, type, content, &kept, &read, err);
-    if (!rc && strcmp(kept, ebb_value_text_of(c->json, "policyType")) != 0)
-        rc = ebb__gravitino_fail(c->call, EBB__FAULT_ARGUMENT, &c->subject, "Policy type mismatch: expected %s, got %s",
-                                 ebb_value_text_of(c->json, "policyType"), kept);
+        rc = ebb__gravitino_content(call, subject, type, content, &kept, &read, err);
+    if (!rc && strcmp(kept, is ? is : "") != 0)
+        rc = ebb__gravitino_fail(call, EBB__FAULT_ARGUMENT, subject, "Policy type mismatch: expected %s, got %s", is,
+                                 kept);
     if (!rc)
-        ebb_value_put_copy(c->json, "content", read);
+        ebb_value_put_copy(json, "content", read);
     ebb_value_free(read);
     return rc;
 }
 
-static int change(struct changes *c, const struct ebb_value *update, struct ebb_err *err)
+static int is_taken(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name)
 {
-    const char *type = ebb_value_text_of(update, "@type");
-
-    if (type && !strcmp(type, "rename"))
-        return change_name(c, update);
-    if (type && !strcmp(type, "updateComment"))
-        return change_comment(c, update);
-    if (type && !strcmp(type, "updateContent"))
-        return change_content(c, update, err);
-    return ebb__gravitino_malformed(c->call, "updates: @type: rename, updateComment or updateContent is wanted");
-}
-
-static int save(struct changes *c, const struct ebb__entity *e, struct ebb_err *err)
-{
-    int rc;
-
-    if (c->new_name && strcmp(c->new_name, e->object.name) != 0)
-        ebb_value_put_str(c->json, "was", e->object.name); /* schedules go on under the new name */
-    rc = ebb_value_check(c->json, "policy", err);
-    if (!rc)
-        rc = ebb__entity_save(c->call, e, c->json, c->new_name, err);
-    if (rc == -(int)EBB_EEXIST)
-        return ebb__gravitino_fail(c->call, EBB__FAULT_RUNTIME, &c->subject,
-                                   "Policy with name %s under metalake %s already exists", c->new_name,
-                                   c->subject.under);
-    if (rc)
-        return rc;
-    ebb__gravitino_tell(c->call, EBB_NOTE_OBJECTS, NULL);
-    return answer_stored(c->call, c->new_name ? c->new_name : e->object.name, err);
+    return ebb__gravitino_fail(call, EBB__FAULT_RUNTIME, subject,
+                               "Policy with name %s under metalake %s already exists", name, subject->under);
 }
 
 int ebb__gravitino_policy_alter(struct ebb_api_call *call, struct ebb_err *err)
 {
-    struct changes c = {call, subject_of(call, ebb__gravitino_arg(call, 1), "ALTER"), NULL, NULL};
-    const struct ebb_value *updates;
-    struct ebb_value *body = NULL;
-    struct ebb__entity e = {0};
-    int rc = ebb__gravitino_metalake(call);
+    static const struct ebb__alter_kind KIND = {"updateContent", change_content, find, NULL,
+                                                is_taken,        answer_policy,  true};
+    struct ebb__subject subject = subject_of(call, ebb__gravitino_arg(call, 1), "ALTER");
 
-    if (!rc)
-        rc = ebb__gravitino_body(call, "|updates|", &body, err);
-    updates = ebb_value_get(body, "updates");
-    if (!rc && ebb_value_get_kind(updates) != EBB_VALUE_LIST)
-        rc = ebb__gravitino_malformed(call, "updates: a list is wanted");
-    if (!rc)
-        rc = find(call, &c.subject, &e, err);
-    if (!rc)
-        rc = ebb_value_dup(e.json, NULL, &c.json, err);
-    for (size_t i = 0; !rc && i < ebb_value_get_count(updates); i++)
-        rc = change(&c, ebb_value_get_at(updates, i), err);
-    if (!rc)
-        rc = save(&c, &e, err);
-    ebb_value_free(c.json);
-    ebb__entity_fini(&e);
-    ebb_value_free(body);
-    return ebb__gravitino_done(rc);
+    return ebb__alter(call, &KIND, &subject, err);
 }

@@ -160,7 +160,26 @@ int ebb__entity_get(const struct ebb_api_call *call, enum ebb_object_kind kind, 
 /* Store the document as it is now, under another name when new_name is not NULL, as changed by who asks. */
 int ebb__entity_save(const struct ebb_api_call *call, const struct ebb__entity *entity, const struct ebb_value *json,
                      const char *new_name, struct ebb_err *err);
+/* Store a new one, made by who asks. EBB_EEXIST. */
+int ebb__entity_add(const struct ebb_api_call *call, enum ebb_object_kind kind, const char *name,
+                    const struct ebb_value *json, struct ebb_err *err);
 struct ebb_store *ebb__gravitino_store(const struct ebb_api_call *call);
+
+/* PUT {"updates":[…]} of policies and job templates (gravitino_alter.c): rename and updateComment are the same for
+ * both, the third update is the kind's own. What these return is as of handlers: EBB__ANSWERED unwinds. */
+struct ebb__alter_kind {
+    const char *third; /* its @type */
+    int (*change)(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb_value *json,
+                  const struct ebb_value *update, struct ebb_err *err);
+    int (*find)(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb__entity *out,
+                struct ebb_err *err);
+    int (*check_name)(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name);
+    int (*taken)(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name);
+    int (*answer)(struct ebb_api_call *call, const struct ebb__entity *entity, struct ebb_err *err);
+    bool is_policy; /* the daemon is told */
+};
+int ebb__alter(struct ebb_api_call *call, const struct ebb__alter_kind *kind, const struct ebb__subject *subject,
+               struct ebb_err *err);
 /* Whether a text names anything: not empty, no more than 256 bytes. EBB__ANSWERED. */
 int ebb__gravitino_check_name(struct ebb_api_call *call, const struct ebb__subject *subject, const char *what,
                               const char *name);
@@ -193,6 +212,8 @@ int ebb__template_take(struct ebb_api_call *call, const struct ebb_value *from, 
                        const struct ebb__template_member *member, struct ebb_value *to, struct ebb_err *err);
 /* EBB__ANSWERED: the name is one of those that only ebb gives. */
 int ebb__template_refuse_builtin(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name);
+/* EBB__ANSWERED: another one has the name. */
+int ebb__template_is_taken(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name);
 /* As ebb__template_get, but what is not there, or another metalake, is answered. */
 int ebb__template_find(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb__entity *out,
                        struct ebb_err *err);

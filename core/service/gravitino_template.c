@@ -230,30 +230,6 @@ static int read_template(struct ebb_api_call *call, const struct ebb__subject *s
     return rc ? rc : ebb_value_check(to, "job template", err);
 }
 
-static int store_new(struct ebb_api_call *call, const struct ebb__subject *subject, const struct ebb_value *json,
-                     struct ebb_err *err)
-{
-    struct ebb_object object = {.kind = EBB_OBJECT_TEMPLATE,
-                                .name = subject->name,
-                                .creator = call->who.name,
-                                .modifier = "",
-                                .created_ms = call->now_ms};
-    struct ebb_buf text;
-    int rc;
-
-    ebb_buf_init(&text, EBB__GRAVITINO_BODY_MAX);
-    rc = ebb_value_to_json(json, &text, err);
-    object.json = ebb_buf_cstr(&text);
-    if (!rc)
-        rc = ebb_store_add_object(ebb__gravitino_store(call), &object, err);
-    if (rc == -(int)EBB_EEXIST)
-        rc = ebb__gravitino_fail(call, EBB__FAULT_TEMPLATE_EXISTS, subject,
-                                 "Job template with name %s under metalake %s already exists", subject->name,
-                                 subject->under);
-    ebb_buf_fini(&text);
-    return rc;
-}
-
 int ebb__gravitino_template_add(struct ebb_api_call *call, struct ebb_err *err)
 {
     struct ebb__subject subject = ebb__template_subject(call, "", "REGISTER");
@@ -277,7 +253,9 @@ int ebb__gravitino_template_add(struct ebb_api_call *call, struct ebb_err *err)
     if (!rc)
         rc = ebb__template_refuse_builtin(call, &subject, name);
     if (!rc)
-        rc = store_new(call, &subject, json, err);
+        rc = ebb__entity_add(call, EBB_OBJECT_TEMPLATE, name, json, err);
+    if (rc == -(int)EBB_EEXIST)
+        rc = ebb__template_is_taken(call, &subject, name);
     if (!rc)
         rc = ebb__gravitino_ok(call, err);
     ebb_value_free(json);

@@ -4,129 +4,54 @@
  */
 #include "service/gravitino_priv.h"
 
-struct changes {
-    struct ebb_api_call *call;
-    struct ebb__subject subject;
-    struct ebb_value *json;
-    const char *new_name;
-};
-
-static int change_name(struct changes *c, const struct ebb_value *update)
+int ebb__template_is_taken(struct ebb_api_call *call, const struct ebb__subject *subject, const char *name)
 {
-    const char *name = NULL;
-    int rc = ebb__gravitino_members(c->call, update, "|@type|newName|");
-
-    if (!rc)
-        rc = ebb__gravitino_text(c->call, update, "newName", &name);
-    if (!rc)
-        rc = ebb__gravitino_check_name(c->call, &c->subject, "newName", name);
-    if (!rc)
-        rc = ebb__template_refuse_builtin(c->call, &c->subject, name);
-    if (!rc)
-        c->new_name = name;
-    return rc;
+    return ebb__gravitino_fail(call, EBB__FAULT_TEMPLATE_EXISTS, subject,
+                               "Job template with name %s under metalake %s already exists", name, subject->under);
 }
 
-static int change_comment(struct changes *c, const struct ebb_value *update)
-{
-    const char *comment = NULL;
-    int rc = ebb__gravitino_members(c->call, update, "|@type|newComment|");
-
-    if (!rc)
-        rc = ebb__gravitino_text(c->call, update, "newComment", &comment);
-    if (!rc)
-        ebb_value_put_str(c->json, "comment", comment ? comment : "");
-    return rc;
-}
-
-static int change_template(struct changes *c, const struct ebb_value *update, struct ebb_err *err)
+static int change_template(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb_value *json,
+                           const struct ebb_value *update, struct ebb_err *err)
 {
     const struct ebb_value *given = ebb_value_get(update, "newTemplate");
     const char *type = ebb__template_type(ebb_value_text_of(given, "@type"));
-    const char *is = ebb_value_text_of(c->json, "jobType");
-    int rc = ebb__gravitino_members(c->call, update, "|@type|newTemplate|");
+    const char *is = ebb_value_text_of(json, "jobType");
+    int rc = ebb__gravitino_members(call, update, "|@type|newTemplate|");
 
     if (!rc && !type)
-        rc = ebb__gravitino_malformed(c->call, "newTemplate: @type: shell or spark is wanted");
+        rc = ebb__gravitino_malformed(call, "newTemplate: @type: shell or spark is wanted");
     if (!rc)
-        rc = ebb__gravitino_members(c->call, given,
-                                    type[1] == 'h' ? "|@type|newExecutable|newArguments|newEnvironments|"
-                                                     "newCustomFields|newScripts|"
-                                                   : "|@type|newExecutable|newArguments|newEnvironments|"
-                                                     "newCustomFields|newClassName|newJars|newFiles|newArchives|"
-                                                     "newConfigs|");
+        rc = ebb__gravitino_members(
+            call, given,
+            type[1] == 'h' ? "|@type|newExecutable|newArguments|newEnvironments|newCustomFields|newScripts|"
+                           : "|@type|newExecutable|newArguments|newEnvironments|newCustomFields|newClassName|newJars|"
+                             "newFiles|newArchives|newConfigs|");
     if (!rc && strcmp(type, is ? is : "") != 0)
-        rc = ebb__gravitino_fail(c->call, EBB__FAULT_ARGUMENT, &c->subject,
-                                 "Job template %s is of type %s and can't be updated as %s", c->subject.name,
+        rc = ebb__gravitino_fail(call, EBB__FAULT_ARGUMENT, subject,
+                                 "Job template %s is of type %s and can't be updated as %s", subject->name,
                                  is ? is : "", type);
     for (size_t i = 0; !rc && EBB__TEMPLATE_MEMBERS[i].name; i++)
-        rc = ebb__template_take(c->call, given, EBB__TEMPLATE_MEMBERS[i].update, &EBB__TEMPLATE_MEMBERS[i], c->json,
-                                err);
+        rc = ebb__template_take(call, given, EBB__TEMPLATE_MEMBERS[i].update, &EBB__TEMPLATE_MEMBERS[i], json, err);
     return rc;
 }
 
-static int change(struct changes *c, const struct ebb_value *update, struct ebb_err *err)
+static int find_own(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb__entity *out,
+                    struct ebb_err *err)
 {
-    const char *type = ebb_value_text_of(update, "@type");
+    int rc = ebb__template_refuse_builtin(call, subject, subject->name);
 
-    if (type && !strcmp(type, "rename"))
-        return change_name(c, update);
-    if (type && !strcmp(type, "updateComment"))
-        return change_comment(c, update);
-    if (type && !strcmp(type, "updateTemplate"))
-        return change_template(c, update, err);
-    return ebb__gravitino_malformed(c->call, "updates: @type: rename, updateComment or updateTemplate is wanted");
-}
-
-static int save(struct changes *c, const struct ebb__entity *before, struct ebb_err *err)
-{
-    struct ebb__entity after = {0};
-    int rc = ebb_value_check(c->json, "job template", err);
-
-    if (!rc)
-        rc = ebb__entity_save(c->call, before, c->json, c->new_name, err);
-    if (rc == -(int)EBB_EEXIST)
-        rc = ebb__gravitino_fail(c->call, EBB__FAULT_TEMPLATE_EXISTS, &c->subject,
-                                 "Job template with name %s under metalake %s already exists", c->new_name,
-                                 c->subject.under);
-    if (!rc)
-        rc = ebb__template_get(c->call, c->new_name ? c->new_name : before->object.name, &after, err);
-    if (!rc)
-        rc = ebb__template_answer(c->call, &after, err);
-    ebb__entity_fini(&after);
-    return rc;
+    return rc ? rc : ebb__template_find(call, subject, out, err);
 }
 
 int ebb__gravitino_template_alter(struct ebb_api_call *call, struct ebb_err *err)
 {
-    struct changes c = {call, ebb__template_subject(call, ebb__gravitino_arg(call, 1), "ALTER"), NULL, NULL};
-    const struct ebb_value *updates;
-    struct ebb_value *body = NULL;
-    struct ebb__entity e = {0};
-    int rc = ebb__gravitino_metalake(call);
+    static const struct ebb__alter_kind KIND = {
+        "updateTemplate",       change_template,      find_own, ebb__template_refuse_builtin,
+        ebb__template_is_taken, ebb__template_answer, false};
+    struct ebb__subject subject = ebb__template_subject(call, ebb__gravitino_arg(call, 1), "ALTER");
 
-    if (!rc)
-        rc = ebb__gravitino_body(call, "|updates|", &body, err);
-    updates = ebb_value_get(body, "updates");
-    if (!rc && ebb_value_get_kind(updates) != EBB_VALUE_LIST)
-        rc = ebb__gravitino_malformed(call, "updates: a list is wanted");
-    if (!rc)
-        rc = ebb__template_refuse_builtin(call, &c.subject, c.subject.name);
-    if (!rc)
-        rc = ebb__template_find(call, &c.subject, &e, err);
-    if (!rc)
-        rc = ebb_value_dup(e.json, NULL, &c.json, err);
-    for (size_t i = 0; !rc && i < ebb_value_get_count(updates); i++)
-        rc = change(&c, ebb_value_get_at(updates, i), err);
-    if (!rc)
-        rc = save(&c, &e, err);
-    ebb_value_free(c.json);
-    ebb__entity_fini(&e);
-    ebb_value_free(body);
-    return ebb__gravitino_done(rc);
+    return ebb__alter(call, &KIND, &subject, err);
 }
-
-/* ---- delete ---- */
 
 static int check_unused(struct ebb_api_call *call, const struct ebb__subject *subject, struct ebb_err *err)
 {
