@@ -29,7 +29,6 @@ struct task {
     int64_t overlaps[EBB__CHUNK_MAX];
     struct ebb_look looks[EBB__CHUNK_MAX];
     struct refusal *refusals;
-    int64_t took_ms;
     int rc;
     struct ebb_err err;
 };
@@ -174,12 +173,10 @@ static void work(void *context, void *data)
 {
     struct task *task = data;
     struct ebb_worker *worker = context;
-    int64_t start_ms = ebb_clock_elapsed_ms();
 
     task->rc = ebb_worker_ready(worker, &task->err);
     if (!task->rc)
         task->rc = look(task, worker);
-    task->took_ms = ebb_clock_elapsed_ms() - start_ms;
     if (worker)
         ebb__worker_done(worker);
 }
@@ -216,7 +213,6 @@ static void tell_problem(struct ebb__daemon *d, const struct task *task, size_t 
 {
     struct ebb__subject subject = {NULL, NULL, NULL, task->entries[i]->label};
 
-    ebb_metrics_add(d->metrics, EBB_METRIC_LOOK_ERRORS, NULL, 1);
     if (task->tables[i]->problems <= 1)
         ebb__say(&d->log, EBB_LOG_WARN, &subject, "table can't be judged: %s", task->looks[i].problem.message);
 }
@@ -261,8 +257,6 @@ static void done(void *data)
         jobs += task->looks[i].jobs;
         finish_table(d, task, i);
     }
-    ebb_metrics_add(d->metrics, EBB_METRIC_LOOKS, NULL, (int64_t)task->count);
-    ebb_metrics_observe(d->metrics, EBB_METRIC_LOOK_SECONDS, (double)task->took_ms / 1000);
     if (task->rc && ebb__is_store_error(&task->err))
         ebb__daemon_store_failed(d, &task->err);
     else if (task->rc && task->rc != -(int)EBB_ECANCELLED)
