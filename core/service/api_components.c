@@ -22,7 +22,7 @@ const char EBB__API_PARAMETERS[] =
     "'maximum':1000,'default':100}},"
     "'cursor':{'name':'cursor','in':'query','description':'that the page before gave; "
     "opaque','schema':{'type':'string',"
-    "'minLength':1,'maxLength':8192}},"
+    "'minLength':1,'maxLength':1024}},"
     "'order':{'name':'order','in':'query','description':'newest first, or oldest','schema':{'type':'string',"
     "'enum':['desc','asc'],'default':'desc'}},"
     "'since':{'name':'since','in':'query','description':'from this instant on','schema':{'type':'string',"

@@ -67,16 +67,20 @@ static void put_error(struct ebb_value *responses, bool is_own, int status)
         put_header(r, "Allow", "Methods that the path has");
     if (status == 429 || status == 503)
         put_header(r, "Retry-After", "Seconds");
+    if (status == 414) { /* said by the library that reads requests */
+        ebb_value_put_map(ebb_value_put_map(r, "content"), "text/html");
+        return;
+    }
     put_ref(r, "application/problem+json", "#/components/schemas/Problem");
     if (!is_own && status != 405 && status != 406)
         put_ref(r, "application/json", "#/components/schemas/CompatibleError");
 }
 
-static const int STATUSES[] = {400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 421, 422, 429, 431, 500, 503};
+static const int STATUSES[] = {400, 401, 403, 404, 405, 406, 408, 409, 413, 414, 415, 421, 422, 429, 431, 500, 503};
 /* What any route may answer: limits of the server, who asks, what is taken. */
-static const int COMMON[] = {400, 401, 403, 405, 406, 408, 413, 415, 421, 429, 431, 500, 503};
+static const int COMMON[] = {400, 401, 403, 405, 406, 408, 413, 414, 415, 421, 429, 431, 500, 503};
 /* Those that need no token and no store. */
-static const int OPEN[] = {400, 403, 405, 406, 408, 413, 415, 421, 429, 431, 503};
+static const int OPEN[] = {400, 403, 405, 406, 408, 413, 414, 415, 421, 429, 431, 503};
 
 static void put_error_ref(struct ebb_value *responses, bool is_own, int status)
 {

@@ -85,6 +85,15 @@ static int find_repeat(struct repeat *r, struct ebb_err *err)
     return rc;
 }
 
+static bool is_key(const char *text)
+{
+    size_t n = 0;
+
+    while (text[n] >= '!' && text[n] <= '~')
+        n++;
+    return n && n <= KEY_MAX_BYTES && !text[n];
+}
+
 /* "api <hash of who, what and key>" */
 int ebb__api_once(const struct ebb_api_call *call, struct ebb_buf *out, struct ebb_err *err)
 {
@@ -94,8 +103,9 @@ int ebb__api_once(const struct ebb_api_call *call, struct ebb_buf *out, struct e
 
     if (!call->idempotency_key)
         return 0;
-    if (strlen(call->idempotency_key) > KEY_MAX_BYTES || !call->idempotency_key[0])
-        return ebb_err_set(err, EBB_EUSAGE, "Idempotency-Key: 1 to %d bytes are wanted", KEY_MAX_BYTES);
+    if (!is_key(call->idempotency_key))
+        return ebb_err_set(err, EBB_EUSAGE, "Idempotency-Key: 1 to %d visible characters of ASCII are wanted",
+                           KEY_MAX_BYTES);
     ebb_buf_init(&text, (size_t)256 << 10);
     ebb_buf_printf(&text, "%s\n%s\n%s", call->who.name, call->path, call->idempotency_key);
     rc = ebb_buf_check(&text, "Idempotency-Key", err);

@@ -84,6 +84,8 @@ int ebb__api_since(const struct ebb_api_call *call, int64_t *out, struct ebb_err
     *out = 0;
     if (!text)
         return 0;
+    if (strlen(text) < sizeof "2026-01-01T00:00Z" - 1 || text[4] != '-' || (text[10] != 'T' && text[10] != 't'))
+        return ebb_err_set(err, EBB_EUSAGE, "since: an instant is wanted, as 2026-01-01T00:00:00Z");
     return ebb_time_parse(text, NULL, out, err) ? ebb_err_as(err, EBB_EUSAGE, "since") : 0;
 }
 

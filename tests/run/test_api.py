@@ -228,11 +228,6 @@ class Routes(Base):
             for operation in ops.values():
                 for status in ("400", "405", "406", "429", "503"):
                     self.assertIn(status, operation["responses"], path)
-        try:
-            import openapi_spec_validator
-        except ImportError:
-            return
-        openapi_spec_validator.validate(document)
 
 
 class Roles(Base):
