@@ -141,13 +141,13 @@ int ebb_store_list_events(struct ebb_store *store, const struct ebb_event_filter
     if (!rc)
         rc = ebb_buf_check(&pattern, "table pattern", err);
     if (!rc)
-        rc = ebb__store_prepare(store, ebb_buf_cstr(&sql), &stmt, err);
+        rc = ebb__store_borrow(store, ebb_buf_cstr(&sql), &stmt, err);
     if (rc)
         goto out;
     bind_filter(stmt, f, ebb_buf_cstr(&pattern));
     rc = ebb__store_each(store, stmt, &SHAPE, f->limit, give, &g, err);
 out:
-    sqlite3_finalize(stmt);
+    ebb__store_return(store, stmt);
     ebb_buf_fini(&pattern);
     ebb_buf_fini(&sql);
     return rc;

@@ -227,6 +227,7 @@ void ebb_store_close(struct ebb_store *store)
     if (!store)
         return;
     ebb_store_drop_held(store);
+    ebb__store_lent_fini(store);
     for (size_t i = 0; i < store->kept_count; i++)
         sqlite3_finalize(store->kept[i].stmt);
     sqlite3_close(store->db);

@@ -15,6 +15,7 @@ struct ebb__store_kept {
     sqlite3_stmt *stmt;
 };
 #define EBB__STORE_KEPT_MAX 32
+#define EBB__STORE_LENT_MAX 16
 
 struct ebb_store {
     sqlite3 *db;
@@ -27,6 +28,8 @@ struct ebb_store {
     int64_t last_job_id; /* that was given by this connection */
     struct ebb__store_kept kept[EBB__STORE_KEPT_MAX];
     size_t kept_count;
+    sqlite3_stmt *lent[EBB__STORE_LENT_MAX]; /* that are not lent now */
+    size_t lent_at;
     struct ebb__store_held *held; /* gathered writes; NULL: none are gathered */
 };
 
@@ -39,6 +42,10 @@ int ebb__store_prepare(struct ebb_store *store, const char *sql, sqlite3_stmt **
 /* A statement that stays with the connection; it must not be finalized, and be reset before anything else may run that
  * uses it too (so never over a callback). sql is a literal. */
 int ebb__store_keep(struct ebb_store *store, const char *sql, sqlite3_stmt **out, struct ebb_err *err);
+/* A statement of any text, with nothing bound, to be given back (NULL is fine). */
+int ebb__store_borrow(struct ebb_store *store, const char *sql, sqlite3_stmt **out, struct ebb_err *err);
+void ebb__store_return(struct ebb_store *store, sqlite3_stmt *stmt);
+void ebb__store_lent_fini(struct ebb_store *store);
 /* Whether what SQLite said last is that a unique key (or a primary one) is taken. */
 bool ebb__store_is_taken(const struct ebb_store *store);
 /* Step a statement that gives no rows, and reset it. */

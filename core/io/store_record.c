@@ -199,13 +199,20 @@ int ebb__store_glob(const char *glob, struct ebb_buf *out, struct ebb_err *err)
     return ebb_buf_check(out, "table pattern", err);
 }
 
+/* What is under way has an index of its own. */
+static bool is_open(const struct ebb_record_filter *f)
+{
+    return f->status && !strcmp(f->status, "started");
+}
+
 static int list_sql(const struct ebb_record_filter *f, struct ebb_buf *sql, struct ebb_err *err)
 {
     /* Named, since without statistics the one that is taken may hold every record of a policy. */
-    const char *index = f->parent   ? "record_parent"
-                        : f->uuid   ? "record_uuid"
-                        : f->policy ? "record_policy"
-                                    : "record_time";
+    const char *index = f->parent    ? "record_parent"
+                        : f->uuid    ? "record_uuid"
+                        : f->policy  ? "record_policy"
+                        : is_open(f) ? "record_open"
+                                     : "record_time";
 
     ebb_buf_printf(sql, "SELECT " COLUMNS " FROM record INDEXED BY %s WHERE kind = ?1", index);
     ebb_buf_puts(sql, f->newest_first ? " AND (at_ms, id) < (?2, ?3)" : " AND (at_ms, id) > (?2, ?3)");
@@ -216,7 +223,7 @@ static int list_sql(const struct ebb_record_filter *f, struct ebb_buf *sql, stru
     if (f->policy)
         ebb_buf_puts(sql, " AND policy = ?6");
     if (f->status)
-        ebb_buf_puts(sql, " AND status = ?7");
+        ebb_buf_puts(sql, is_open(f) ? " AND status = 'started'" : " AND status = ?7");
     if (f->parent)
         ebb_buf_puts(sql, " AND parent = ?8");
     if (f->since_ms)
@@ -233,7 +240,7 @@ static void bind_filter(sqlite3_stmt *stmt, const struct ebb_record_filter *f, c
         ebb__store_bind_text(stmt, 5, f->uuid);
     if (f->policy)
         ebb__store_bind_text(stmt, 6, f->policy);
-    if (f->status)
+    if (f->status && !is_open(f))
         ebb__store_bind_text(stmt, 7, f->status);
     if (f->parent)
         ebb__store_bind_text(stmt, 8, f->parent);
@@ -284,14 +291,14 @@ int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const str
     if (!rc && f->table)
         rc = ebb__store_glob(f->table, &pattern, err);
     if (!rc)
-        rc = ebb__store_prepare(store, ebb_buf_cstr(&sql), &stmt, err);
+        rc = ebb__store_borrow(store, ebb_buf_cstr(&sql), &stmt, err);
     if (rc)
         goto out;
     sqlite3_bind_int(stmt, 1, (int)kind);
     bind_filter(stmt, f, ebb_buf_cstr(&pattern));
     rc = each(store, stmt, f, cb, data, err);
 out:
-    sqlite3_finalize(stmt);
+    ebb__store_return(store, stmt);
     ebb_buf_fini(&pattern);
     ebb_buf_fini(&sql);
     return rc;

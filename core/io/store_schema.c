@@ -34,6 +34,7 @@ static const char *const MIGRATIONS[] = {
     " started_ms INTEGER NOT NULL, changed_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
     " deadline_ms INTEGER NOT NULL, plan TEXT NOT NULL, run TEXT NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL,"
     " owner TEXT NOT NULL, json TEXT NOT NULL) STRICT;"
+    "CREATE INDEX record_open ON record (kind, at_ms, id) WHERE status = 'started';"
     "CREATE UNIQUE INDEX job_occurrence ON job (occurrence) WHERE occurrence <> '';"
     "CREATE INDEX job_state ON job (state, template, ended_ms);"
     "CREATE INDEX job_uuid ON job (uuid, id);"

@@ -51,6 +51,7 @@ void ebb_looker_free(struct ebb_looker *looker)
     if (!looker)
         return;
     ebb_evaluator_free(looker->evaluator);
+    ebb__look_settings_forget(looker);
     ebb__fleet_fini(&looker->fleet);
     ebb_engine_free(looker->engine);
     ebb_strs_fini(&looker->bundles);
@@ -62,6 +63,7 @@ int ebb__looker_use(struct ebb_looker *looker, const struct ebb_generation *gene
 {
     ebb_evaluator_free(looker->evaluator);
     looker->evaluator = NULL;
+    ebb__look_settings_forget(looker);
     ebb__fleet_fini(&looker->fleet);
     ebb__fleet_init(&looker->fleet, generation->config, generation->policies, generation->policy_count);
     return ebb_evaluator_new(&looker->evaluator, err);

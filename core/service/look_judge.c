@@ -270,14 +270,12 @@ static int judge_by_hand(struct ebb__look_step *s, const struct ebb_schedule_inp
 static int judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_err *err)
 {
     const struct ebb_value *properties = ebb_value_get(ebb_value_get(s->facts, "table"), "properties");
-    struct ebb_settings_site site;
     struct ebb_schedule_input in;
     int rc;
 
     if (!s->table->metadata->uuid)
         return ebb_err_set(err, EBB_EMETADATA, "%s: has no uuid, so its schedule can't be kept", s->table->label);
-    ebb_binding_site(s->bound->binding, &site);
-    rc = ebb_settings_new_bound(s->bound->policy, &site, properties, &s->settings, err);
+    rc = ebb__look_settings(s->looker, s->bound, properties, &s->settings, err);
     if (!rc)
         rc = load(s, err);
     if (rc)
@@ -304,6 +302,5 @@ int ebb__look_judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_
     ebb_decision_free(s->decision);
     ebb__question_fini(&s->question);
     ebb__answer_fini(&s->answer);
-    ebb_settings_free(s->settings);
     return rc;
 }

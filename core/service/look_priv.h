@@ -19,9 +19,17 @@ struct ebb_looker {
     struct ebb_generation *generation; /* whose policies the evaluator and the fleet know, with a reference; or NULL */
     struct ebb__fleet fleet;
     struct ebb_strs bundles; /* that the store is known to have */
+    struct ebb__look_kept *kept;
+    size_t kept_count;
+    int64_t kept_ms; /* elapsed clock */
 };
 /* Let the evaluator and the fleet know the policies of a generation, which outlives their use. */
 int ebb__looker_use(struct ebb_looker *looker, const struct ebb_generation *generation, struct ebb_err *err);
+
+/* The settings of a binding for a table with these properties. Borrowed until the next call for the binding. */
+int ebb__look_settings(struct ebb_looker *looker, const struct ebb_bound *bound, const struct ebb_value *properties,
+                       const struct ebb_settings **out, struct ebb_err *err);
+void ebb__look_settings_forget(struct ebb_looker *looker);
 
 /* Told of each policy that was judged; job: what was made of it, or NULL. Borrowed. */
 typedef void ebb__look_cb(void *data, const struct ebb_pass_report *report, const struct ebb_job_record *job);
@@ -55,7 +63,7 @@ struct ebb__look_step {
     const struct ebb_table *table;
     struct ebb_facts_options options;
     const struct ebb_value *facts;
-    struct ebb_settings *settings;
+    const struct ebb_settings *settings;
     struct ebb_schedule schedule;
     struct ebb_schedule before; /* as the store has it */
     bool is_renamed;            /* the store has it under another name */
