@@ -140,8 +140,8 @@ static int read_data_text(struct cloud *c, struct ebb_json *j, struct ebb_err *e
         return rc;
     if (raw.n < 2 || raw.p[0] != '"')
         return ebb_json_fail(j, err, "data_base64: a text is wanted");
-    ebb_jsonw_key(&c->w, "data_base64");
-    ebb_jsonw_raw(&c->w, raw.p, raw.n);
+    ebb_jsonw_key(&c->draft.w, "data_base64");
+    ebb_jsonw_raw(&c->draft.w, raw.p, raw.n);
     return 0;
 }
 
