@@ -5,9 +5,11 @@ import base64
 import datetime
 import json
 import os
+import random
 import sqlite3
 import sys
 import unittest
+import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -140,6 +142,100 @@ class Exchanges(Base):
             self.assertEqual(count, len(at(got, path)))
         for path, (key, value, wanted) in x.get("pairs", {}).items():
             self.assertEqual(wanted, {item[key]: item[value] for item in at(got, path)})
+
+
+class Hostile(Base):
+    """Requests that no client sends."""
+
+    def mangle(self, text, draw):
+        """One of many ways in which a body goes wrong."""
+        at, kind = draw.randrange(len(text)), draw.randrange(6)
+        junk = draw.choice(['"', "{", "]", "\\u0000", "null", "-1", "1e999", "\ud800", "x" * 5000, "[" * 100, "99999999999999999999"])
+        if kind == 0:
+            return text[:at]
+        if kind == 1:
+            return text[:at] + junk + text[at:]
+        if kind == 2:
+            return text[:at] + junk + text[at + 1 :]
+        tree = json.loads(text)
+        value = draw.choice([None, 1, -1, 1.5, True, "", "x", [], {}, [None], {"a": None}, "\u0000", "\u202e", 2**63, -(2**63) - 1])
+        keys = []
+
+        def collect(node):
+            for key in node if isinstance(node, dict) else range(len(node)):
+                keys.append((node, key))
+                if isinstance(node[key], (dict, list)):
+                    collect(node[key])
+
+        collect(tree)
+        if not keys:
+            return json.dumps(value)
+        node, key = draw.choice(keys)
+        node[key] = value
+        return json.dumps(tree)
+
+    def test_bodies_that_are_mangled(self):
+        self.daemon.start()
+        draw = random.Random(20261201)
+        with open(EXCHANGES, encoding="utf-8") as f:
+            exchanges = [x for x in map(json.loads, f) if "body" in x and x["body"]]
+        before = program.tree(self.folder)
+        for _ in range(600):
+            x = draw.choice(exchanges)
+            body = self.mangle(json.dumps(x["body"]), draw)
+            answer = self.daemon.ask(x["path"], x["method"], body.encode("utf-8", "surrogatepass"), {"Content-Type": "application/json"})
+            if answer.status not in (200, 400, 403, 404, 405, 409):
+                got = answer.json()
+                self.assertEqual((500, 1002, "RuntimeException"), (answer.status, got["code"], got["type"]), (body, answer.text))
+                self.assertRegex(got["message"], r"null value in entry|already exists")
+        self.assertEqual(before, program.tree(self.folder))
+        self.assertEqual(0, self.daemon.stop())
+
+    def test_names_that_are_odd(self):
+        self.daemon.start()
+        for name in ("a/b=c", "ü!", "..", "a b", "%2F", "a?b#c", '"', "\\", "object:x", "x" * 256, "\u202e\n\t"):
+            path = LAKE + "/policies/" + urllib.parse.quote(name, safe="")
+            self.ask("POST", LAKE + "/policies", {**WEEKLY, "name": name})
+            self.assertEqual(name, self.ask("GET", path)["policy"]["name"])
+            self.ask("POST", LAKE + "/objects/catalog/lake/policies", {"policiesToAdd": [name]})
+            self.assertEqual([name], self.ask("GET", TABLE + "/policies")["names"])
+            daemon.wait(lambda: self.daemon.status()["bindings"] == 1, what="a binding of " + repr(name))
+            self.assertIs(True, self.ask("DELETE", path)["dropped"])
+            daemon.wait(lambda: self.daemon.status()["bindings"] == 0, what="no binding of " + repr(name))
+        self.ask("POST", LAKE + "/policies", {**WEEKLY, "name": "x" * 257}, status=400)
+
+    def test_tokens_and_roles(self):
+        with open(self.config, encoding="utf-8") as f:
+            text = f.read()
+        self.write("ebb.lua", text.replace('metalake = "ml"', 'metalake = "ml", auth = "token"'))
+        tokens = {}
+        for role in ("view", "operate", "admin"):
+            done = self.ebb("token", "create", role, "--role", role, "--json")
+            self.assertEqual(0, done.status, done.err)
+            tokens[role] = done.json()["token"]
+        self.daemon.start()
+
+        def ask(method, path, body, authorization):
+            return self.daemon.ask(path, method, body, {"Authorization": authorization} if authorization else {})
+
+        def basic(token):
+            return "Basic " + base64.b64encode(("anna:" + token).encode()).decode()
+
+        for wrong in (None, "Bearer x", "Basic YW5uYTp4", "Bearer " + tokens["admin"][:-1]):
+            answer = ask("GET", LAKE + "/policies", None, wrong)
+            self.assertEqual((401, 1011, "UnauthorizedException"), (answer.status, answer.json()["code"], answer.json()["type"]))
+        self.assertEqual(200, ask("GET", "/api/version", None, None).status)
+        run = {"jobTemplateName": JOB, "jobConf": {"catalog_name": "lake", "table_identifier": "db.orders", "dry_run": "true"}}
+        for role, may_run, may_make in (("view", False, False), ("operate", True, False), ("admin", True, True)):
+            for authorization in ("Bearer " + tokens[role], basic(tokens[role])):
+                self.assertEqual(200, ask("GET", LAKE + "/policies", None, authorization).status)
+                self.assertEqual(200 if may_run else 403, ask("POST", LAKE + "/jobs/runs", run, authorization).status)
+                answer = ask("POST", LAKE + "/policies", {**WEEKLY, "name": authorization[:6]}, authorization)
+                self.assertEqual(200 if may_make else 403, answer.status)
+                if not may_make:
+                    self.assertEqual((1008, "ForbiddenException"), (answer.json()["code"], answer.json()["type"]))
+                else:
+                    self.assertEqual("admin", answer.json()["policy"]["audit"]["creator"])
 
 
 class Flow(Base):
