@@ -414,6 +414,15 @@ class Shell(Base):
         self.ask("PUT", LAKE + "/jobs/templates/nap", {"updates": [{"@type": "rename", "newName": "siesta"}]})
         self.assertEqual(4, len(self.ask("GET", LAKE + "/jobs/runs?jobTemplateName=siesta")["jobs"]))
 
+    def test_an_orderly_end_ends_it(self):
+        self.daemon.start()
+        self.register(self.nap)
+        job_id = self.start("1000")
+        self.until(job_id, "started")
+        self.assertEqual(0, self.daemon.stop())
+        self.daemon.start()
+        self.assertEqual("failed", self.until(job_id, *FINAL)[0]["status"])
+
     def test_what_a_crash_leaves_is_ended(self):
         self.daemon.start()
         self.register(self.nap)
