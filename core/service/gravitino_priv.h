@@ -127,7 +127,7 @@ int ebb__gravitino_has_schema(const struct ebb_api_call *call, const char *catal
                               struct ebb_err *err);
 /* Part `index` of the path is a catalog, the one after it a schema. EBB__ANSWERED: there is none. */
 int ebb__gravitino_need_catalog(struct ebb_api_call *call, struct ebb_catalog **out);
-int ebb__gravitino_need_schema(struct ebb_api_call *call, struct ebb_err *err);
+int ebb__gravitino_need_schema(struct ebb_api_call *call);
 
 /* ---- columns (gravitino_type.c) ---- */
 

@@ -2,19 +2,15 @@
 #include "service/gravitino_priv.h"
 
 /* Schemas are what tables stand in: an empty one is not known. Those of a catalog, in order, each once. */
-struct schemas {
-    struct ebb_strs names;
-};
-
 static int add_schema(void *data, const struct ebb_table_ref *ref, struct ebb_err *err)
 {
-    struct schemas *s = data;
-    size_t n = s->names.count;
+    struct ebb_strs *names = data;
+    size_t n = names->count;
 
-    if (!ref->namespace_[0] || (n && !strcmp(s->names.items[n - 1], ref->namespace_)) ||
-        ebb_strs_has(&s->names, ref->namespace_))
+    if (!ref->namespace_[0] || (n && !strcmp(names->items[n - 1], ref->namespace_)) ||
+        ebb_strs_has(names, ref->namespace_))
         return 0;
-    return ebb_strs_add(&s->names, ref->namespace_, err);
+    return ebb_strs_add(names, ref->namespace_, err);
 }
 
 struct wanted {
@@ -45,7 +41,7 @@ int ebb__gravitino_has_schema(const struct ebb_api_call *call, const char *catal
     return rc;
 }
 
-int ebb__gravitino_need_schema(struct ebb_api_call *call, struct ebb_err *err)
+int ebb__gravitino_need_schema(struct ebb_api_call *call)
 {
     const char *catalog = ebb__gravitino_arg(call, 1), *schema = ebb__gravitino_arg(call, 2);
     struct ebb__subject subject = {"schema(s)", schema, "LOAD", "catalog", catalog};
@@ -54,7 +50,6 @@ int ebb__gravitino_need_schema(struct ebb_api_call *call, struct ebb_err *err)
     bool found = false;
     int rc = ebb__gravitino_need_catalog(call, &c);
 
-    (void)err;
     if (rc)
         return rc;
     if (ebb__gravitino_has_schema(call, catalog, schema, &found, &local))
@@ -84,23 +79,23 @@ int ebb__gravitino_schemas_list(struct ebb_api_call *call, struct ebb_err *err)
     const char *space[] = {ebb__gravitino_arg(call, 0), ebb__gravitino_arg(call, 1), NULL};
     struct ebb__subject subject = {"schema(s)", NULL, "LIST", "catalog", space[1]};
     struct ebb_catalog *catalog = NULL;
-    struct schemas s;
+    struct ebb_strs names;
     struct ebb_err local;
     int rc = ebb__gravitino_need_catalog(call, &catalog);
 
-    ebb_strs_init(&s.names);
-    if (!rc && ebb_catalog_list(catalog, add_schema, &s, &local))
+    ebb_strs_init(&names);
+    if (!rc && ebb_catalog_list(catalog, add_schema, &names, &local))
         rc = ebb__gravitino_fail_err(call, &subject, &local);
     if (!rc)
-        rc = write_identifiers(call, space, &s.names, err);
-    ebb_strs_fini(&s.names);
+        rc = write_identifiers(call, space, &names, err);
+    ebb_strs_fini(&names);
     return ebb__gravitino_done(rc);
 }
 
 int ebb__gravitino_schema_get(struct ebb_api_call *call, struct ebb_err *err)
 {
     struct ebb_jsonw w;
-    int rc = ebb__gravitino_need_schema(call, err);
+    int rc = ebb__gravitino_need_schema(call);
 
     if (rc)
         return ebb__gravitino_done(rc);
@@ -128,17 +123,21 @@ static int add_table(void *data, const struct ebb_table_ref *ref, struct ebb_err
     return strcmp(ref->namespace_, t->schema) != 0 ? 0 : ebb_strs_add(&t->names, ref->name, err);
 }
 
+/* A schema without tables of its own may hold others, or not be there. */
 int ebb__gravitino_tables_list(struct ebb_api_call *call, struct ebb_err *err)
 {
     const char *space[] = {ebb__gravitino_arg(call, 0), ebb__gravitino_arg(call, 1), ebb__gravitino_arg(call, 2), NULL};
     struct ebb__subject subject = {"table(s)", NULL, "LIST", "schema", space[2]};
     struct tables t = {.schema = space[2]};
+    struct ebb_catalog *catalog = NULL;
     struct ebb_err local;
-    int rc = ebb__gravitino_need_schema(call, err);
+    int rc = ebb__gravitino_need_catalog(call, &catalog);
 
     ebb_strs_init(&t.names);
-    if (!rc && ebb_catalog_list(ebb__gravitino_find_catalog(call, space[1]), add_table, &t, &local))
+    if (!rc && ebb_catalog_list(catalog, add_table, &t, &local))
         rc = ebb__gravitino_fail_err(call, &subject, &local);
+    if (!rc && !t.names.count)
+        rc = ebb__gravitino_need_schema(call);
     if (!rc)
         rc = write_identifiers(call, space, &t.names, err);
     ebb_strs_fini(&t.names);
