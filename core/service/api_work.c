@@ -5,11 +5,6 @@
  */
 #include "service/api_priv.h"
 
-static bool is_change(const struct ebb__api_request *r)
-{
-    return strcmp(r->call.method, "GET") != 0 && strcmp(r->call.method, "HEAD") != 0;
-}
-
 /* Those do without a workspace: they must answer when the store can't be opened, too. */
 static bool needs_workspace(const struct ebb_route *route)
 {
@@ -132,7 +127,7 @@ static int check_form(struct ebb__api_request *r)
 
 static bool is_audited(const struct ebb__api_request *r)
 {
-    return is_change(r) && !reads_own_body(r->entry->route);
+    return ebb__api_is_change(r) && !reads_own_body(r->entry->route);
 }
 
 static int audit(struct ebb__api_request *r, const char *event, struct ebb_err *err)
@@ -168,6 +163,14 @@ static int audit(struct ebb__api_request *r, const char *event, struct ebb_err *
 
 /* ---- the handler ---- */
 
+/* The loop finds out whether the store can be written at all. */
+static void tell_store(struct ebb__api_request *r, const struct ebb_err *err)
+{
+    if (err->error == EBB_ESTORE || err->error == EBB_ESTORE_CORRUPT || err->error == EBB_ENOSPACE ||
+        err->error == EBB_EAUDIT)
+        ebb_hub_post(r->call.hub, EBB_NOTE_STORE, NULL);
+}
+
 static void carry_out(struct ebb__api_request *r)
 {
     struct ebb_err err;
@@ -176,9 +179,12 @@ static void carry_out(struct ebb__api_request *r)
     if (is_audited(r) && audit(r, "api.asked", &err)) {
         ebb_metrics_add(r->call.metrics, EBB_METRIC_STORE_ERRORS, NULL, 1);
         ebb__api_fail(r, 503, &err);
+        tell_store(r, &err);
         return;
     }
     rc = r->entry->route->handler(&r->call, &err);
+    if (rc)
+        tell_store(r, &err);
     if (rc) /* a handler may say the status itself */
         ebb__api_fail(r, r->call.status >= 400 ? r->call.status : 0, &err);
     if (is_audited(r) && audit(r, "api.answered", &err))

@@ -111,6 +111,10 @@ static void on_note(void *data, enum ebb_note note, const char *text)
         if (text)
             ebb__daemon_pause(d, text, note == EBB_NOTE_PAUSE);
         break;
+    case EBB_NOTE_STORE:
+        if (!d->store_fault.is_set && ebb_clock_elapsed_ms() >= d->store_try_ms)
+            ebb__daemon_probe(d);
+        break;
     }
 }
 

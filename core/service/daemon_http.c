@@ -29,6 +29,12 @@ static void arrived(void *data, const struct ebb_strs *tables)
     ebb__daemon_look(d);
 }
 
+/* Whoever can't record an event can't record a job either. */
+static void not_taken(void *data, const struct ebb_err *err)
+{
+    ebb__daemon_store_failed(data, err);
+}
+
 static int open_intake(struct ebb__daemon *d, struct ebb_err *err)
 {
     struct ebb_intake_options o;
@@ -37,6 +43,7 @@ static int open_intake(struct ebb__daemon *d, struct ebb_err *err)
     o.state_dir = d->state_dir;
     o.metrics = d->metrics;
     o.arrived = arrived;
+    o.failed = not_taken;
     o.data = d;
     return ebb_intake_new(&d->loop, &o, &d->intake, err);
 }

@@ -37,6 +37,7 @@ struct ebb_intake_options {
     struct ebb_metrics *metrics;
     /* A batch is durable: the tables that have new events (distinct, "" left out). */
     void (*arrived)(void *data, const struct ebb_strs *tables);
+    void (*failed)(void *data, const struct ebb_err *err); /* a batch can't be written; NULL: nobody is told */
     void *data;
 };
 int ebb_intake_new(uv_loop_t *loop, const struct ebb_intake_options *options, struct ebb_intake **out,

@@ -10,7 +10,7 @@
 
 #define NEWS_MAX 1000
 #define NEWS_BYTES_MAX ((size_t)8 << 20)
-#define NOTE_COUNT (EBB_NOTE_RESUME + 1)
+#define NOTE_COUNT (EBB_NOTE_STORE + 1)
 
 struct note {
     struct note *next;

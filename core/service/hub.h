@@ -19,7 +19,8 @@ enum ebb_note {
     EBB_NOTE_OBJECTS, /* policy objects or what they are tied to changed */
     EBB_NOTE_LOOK,    /* something may have changed; text: dotted name of a table, or NULL: all */
     EBB_NOTE_PAUSE,   /* text: "all", "policy NAME", "table NAME"; also EBB_NOTE_RESUME */
-    EBB_NOTE_RESUME
+    EBB_NOTE_RESUME,
+    EBB_NOTE_STORE /* a write to the store failed: can it be written at all */
 };
 typedef void ebb_hub_note_cb(void *data, enum ebb_note note, const char *text);
 /* Notes are handed over on the loop's thread, in order. */

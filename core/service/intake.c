@@ -189,6 +189,8 @@ static void written(void *data)
     memset(&intake->batch, 0, sizeof intake->batch);
     if (batch.err.error)
         ebb_metrics_add(intake->options.metrics, EBB_METRIC_STORE_ERRORS, NULL, 1);
+    if (batch.err.error && intake->options.failed)
+        intake->options.failed(intake->options.data, &batch.err);
     if (batch.tables.count && intake->options.arrived)
         intake->options.arrived(intake->options.data, &batch.tables);
     for (struct entry *e = batch.first; e; e = next) {

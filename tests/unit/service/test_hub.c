@@ -17,7 +17,7 @@ struct fixture {
     uv_loop_t loop;
     struct ebb_hub *hub;
     struct ebb_err err;
-    int notes[EBB_NOTE_RESUME + 1];
+    int notes[EBB_NOTE_STORE + 1];
     int next[THREADS]; /* number that the next note of each thread must have */
     char last[64];
     bool is_closed;
