@@ -131,14 +131,13 @@ static struct MHD_Daemon *start(struct ebb_http_server *server, int fd, struct M
 
     if (server->is_tls)
         flags |= MHD_USE_TLS;
-    return MHD_start_daemon(flags, 0, ebb__httpd_accept, server, ebb__httpd_access, server, MHD_OPTION_EXTERNAL_LOGGER,
-                            on_message, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                            limits->connections, MHD_OPTION_CONNECTION_TIMEOUT, (limits->idle_ms - 1) / 1000 + 1,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header_bytes * 2 + POOL_EXTRA,
-                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, ebb__httpd_uri, server,
-                            MHD_OPTION_UNESCAPE_CALLBACK, keep_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
-                            ebb__httpd_notify_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
-                            ebb__httpd_notify_connection, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    return MHD_start_daemon(
+        flags, 0, ebb__httpd_accept, server, ebb__httpd_access, server, MHD_OPTION_EXTERNAL_LOGGER, on_message, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limits->connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (limits->idle_ms - 1) / 1000 + 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header_bytes * 2 + POOL_EXTRA,
+        MHD_OPTION_URI_LOG_CALLBACK, ebb__httpd_uri, server, MHD_OPTION_UNESCAPE_CALLBACK, keep_uri, server,
+        MHD_OPTION_NOTIFY_COMPLETED, ebb__httpd_notify_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
+        ebb__httpd_notify_connection, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 static int read_pem(const char *path, struct ebb_buf *out, struct ebb_err *err)

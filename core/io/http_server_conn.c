@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -107,9 +108,20 @@ void ebb__httpd_notify_connection(void *data, struct MHD_Connection *mhd, void *
 
 void ebb__httpd_conn_end(struct ebb__httpd_conn *conn)
 {
-    if (conn->x)
+    if (conn->x) {
+        conn->x->is_broken = true;
         ebb__httpd_resume(conn->x);
+    }
     shutdown(conn->fd, SHUT_RDWR);
+}
+
+/* libmicrohttpd does not look at the socket of a stream that has nothing to say just now. */
+static bool is_gone(const struct ebb__httpd_conn *conn)
+{
+    struct pollfd p = {conn->fd, 0, 0};
+
+    return conn->x && conn->x->is_stream && conn->x->is_suspended && poll(&p, 1, 0) == 1 &&
+           (p.revents & (POLLERR | POLLHUP));
 }
 
 void ebb__httpd_conns_sweep(struct ebb_http_server *server)
@@ -117,6 +129,6 @@ void ebb__httpd_conns_sweep(struct ebb_http_server *server)
     uint64_t now = uv_now(server->loop);
 
     for (struct ebb__httpd_conn *conn = server->conns; conn; conn = conn->next)
-        if (conn->deadline_ms && conn->deadline_ms <= now)
+        if ((conn->deadline_ms && conn->deadline_ms <= now) || is_gone(conn))
             ebb__httpd_conn_end(conn);
 }

@@ -208,6 +208,19 @@ static void reply_news(struct world *w, struct ebb_http_exchange *x, int flood)
     ebb_http_reply_stream(x, &answer, &stream);
 }
 
+/* A stream that never says anything. */
+static void reply_quiet(struct world *w, struct ebb_http_exchange *x)
+{
+    const struct ebb_http_answer answer = {200, "text/event-stream", NULL};
+    struct blocks *b = calloc(1, sizeof *b);
+    struct ebb_http_stream stream = {ignore_pull, stop_block, b};
+
+    b->w = w;
+    uv_timer_init(&w->loop, &b->timer);
+    b->timer.data = b;
+    ebb_http_reply_stream(x, &answer, &stream);
+}
+
 static void handle(void *data, struct ebb_http_exchange *x)
 {
     struct world *w = data;
@@ -226,6 +239,8 @@ static void handle(void *data, struct ebb_http_exchange *x)
         reply_blocks(w, x, INT32_MAX, false);
     else if (!strcmp(path, "/news"))
         reply_news(w, x, 0);
+    else if (!strcmp(path, "/quiet"))
+        reply_quiet(w, x);
     else if (!strcmp(path, "/flood"))
         reply_news(w, x, 10);
     else
@@ -334,6 +349,8 @@ static void on_server_closed(void *data)
     struct world *w = data;
 
     w->closed++;
+    if (w->held) /* the handler may be later than the server's end */
+        reply_text(w->held, 200, "held");
 }
 
 static void on_over(uv_async_t *over)
@@ -342,9 +359,10 @@ static void on_over(uv_async_t *over)
 
     ebb_http_server_counts(w->server, &w->counts);
     ebb_http_server_close(w->server, w->grace_ms, on_server_closed, w);
-    if (w->held)
+    if (w->held && w->grace_ms) {
         reply_text(w->held, 200, "held");
-    w->held = NULL;
+        w->held = NULL;
+    }
     uv_close((uv_handle_t *)over, NULL);
 }
 

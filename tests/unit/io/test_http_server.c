@@ -192,6 +192,19 @@ static void news(struct world *w)
     close(fd);
 }
 
+/* A peer that resets a stream with nothing to say is noticed. */
+static void quiet(struct world *w)
+{
+    struct linger reset = {1, 0};
+    int fd = dial(w);
+
+    send_text(fd, "GET /quiet HTTP/1.1\r\n" HOST "\r\n");
+    free(read_until(fd, "\r\n\r\n"));
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+    wait_for(w, &w->stopped, 1);
+}
+
 /* Gone before the answer: the handler's reply is in vain, and harmless. */
 static void gone(struct world *w)
 {
@@ -289,6 +302,7 @@ TEST(streams)
 TEST(back_pressure)
 TEST(news)
 TEST(gone)
+TEST(quiet)
 TEST(concurrent)
 TEST(large_body)
 
@@ -304,6 +318,18 @@ static void test_close(void **state)
     assert_non_null(strstr(a, "\r\n\r\nheld"));
     assert_non_null(strstr(a, "Connection: close"));
     free(a);
+    close(w.echoed);
+}
+
+/* Given up: the handler's answer comes when there is no server any more. */
+static void test_close_before_answer(void **state)
+{
+    struct world w;
+    (void)state;
+
+    world_init(&w, held_at_close);
+    w.grace_ms = 0;
+    world_run(&w);
     close(w.echoed);
 }
 
@@ -414,14 +440,24 @@ static void test_handed_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_get_and_post),  cmocka_unit_test(test_head_has_no_body),
-        cmocka_unit_test(test_answers_later), cmocka_unit_test(test_half_closed),
-        cmocka_unit_test(test_dripped),       cmocka_unit_test(test_continues),
-        cmocka_unit_test(test_streams),       cmocka_unit_test(test_back_pressure),
-        cmocka_unit_test(test_news),          cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_concurrent),    cmocka_unit_test(test_large_body),
-        cmocka_unit_test(test_close),         cmocka_unit_test(test_close_gives_up),
-        cmocka_unit_test(test_open),          cmocka_unit_test(test_handed_over),
+        cmocka_unit_test(test_get_and_post),
+        cmocka_unit_test(test_head_has_no_body),
+        cmocka_unit_test(test_answers_later),
+        cmocka_unit_test(test_half_closed),
+        cmocka_unit_test(test_dripped),
+        cmocka_unit_test(test_continues),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_back_pressure),
+        cmocka_unit_test(test_news),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_concurrent),
+        cmocka_unit_test(test_large_body),
+        cmocka_unit_test(test_close),
+        cmocka_unit_test(test_close_before_answer),
+        cmocka_unit_test(test_close_gives_up),
+        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_handed_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

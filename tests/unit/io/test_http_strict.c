@@ -24,7 +24,7 @@ static const struct bad bads[] = {
     BAD(0, "GARBAGE\r\n\r\n"),
     BAD(400, "GET /\r\n\r\n"),
     BAD(400, "GET / \r\n" L "\r\n"),
-    BAD(0, "GET / extra HTTP/1.1\r\n" L "\r\n"),
+    BAD(400, "GET / extra HTTP/1.1\r\n" L "\r\n"),
     BAD(400, "GET / http/1.1\r\n" L "\r\n"),
     BAD(400, "GET / HTTP/1.1x\r\n" L "\r\n"),
     BAD(400, "GET / HTTP/11\r\n" L "\r\n"),
