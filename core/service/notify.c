@@ -125,12 +125,26 @@ void ebb__notify_tried(struct ebb__notify_item *item)
     maybe_end(n);
 }
 
-static bool is_target_there(const struct ebb_notify *n, const struct ebb__notify_target *target)
+static struct ebb__notify_target *find_target(const struct ebb_notify *n, const char *id)
 {
-    for (const struct ebb__notify_target *t = n->targets; t; t = t->next)
-        if (!strcmp(t->id, target->id))
-            return true;
-    return false;
+    struct ebb__notify_target *t = n->targets;
+
+    while (t && strcmp(t->id, id))
+        t = t->next;
+    return t;
+}
+
+/* The same place may have other headers by now. False: it is gone. */
+static bool take_target(struct ebb__notify_item *item)
+{
+    struct ebb__notify_target *now = find_target(item->notify, item->target->id);
+
+    if (!now)
+        return false;
+    now->refs++;
+    ebb__notify_target_unref(item->target);
+    item->target = now;
+    return true;
 }
 
 static void start(struct ebb__notify_item *item)
@@ -167,7 +181,7 @@ static void schedule(struct ebb_notify *n)
         after = item->next;
         if (item->state != EBB__NOTIFY_WAITING)
             continue;
-        if (!is_target_there(n, item->target))
+        if (!take_target(item))
             ebb__notify_item_free(item);
         else if (item->next_at > now)
             next = item->next_at < next ? item->next_at : next;
@@ -181,15 +195,6 @@ static void schedule(struct ebb_notify *n)
 }
 
 /* ---- what waited when the process ended ---- */
-
-static struct ebb__notify_target *find_target(const struct ebb_notify *n, const char *id)
-{
-    struct ebb__notify_target *t = n->targets;
-
-    while (t && strcmp(t->id, id))
-        t = t->next;
-    return t;
-}
 
 static void take_found(struct ebb_notify *n, struct ebb__notify_found *f, int64_t now_ms)
 {

@@ -522,6 +522,26 @@ static void test_another_configuration(void **state)
     wait_for(f, "failed", 3);
 }
 
+/* A secret that was exchanged is used at the next try. */
+static void test_other_headers(void **state)
+{
+    static const struct step denies_once[] = {READ, SEND("HTTP/1.1 401 Who\r\nContent-Length: 0\r\n\r\n"), END};
+    struct fixture *f = *state;
+    struct ebb_notify_config *way;
+
+    f->options.first_wait_ms = 100;
+    SERVE(f, denies_once, takes);
+    way = add_webhook(f);
+    open_notify(f);
+    tell(f, "held", "held p-1");
+    wait_for(f, "failed", 1);
+    ebb_strs_fini(&way->headers);
+    add(&way->headers, "Authorization: Bearer other-" SECRET);
+    assert_int_equal(ebb_notify_configure(f->notify, &f->config, &f->err), 0);
+    wait_for(f, "told", 1);
+    assert_true(server_saw(&f->server, "\r\nAuthorization: Bearer other-" SECRET "\r\n"));
+}
+
 static void test_many_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -735,6 +755,7 @@ int main(void)
         CASE(test_not_given_up_for_a_step_of_the_clock),
         CASE(test_what_was_told_is_forgotten_at_last),
         CASE(test_another_configuration),
+        CASE(test_other_headers),
         CASE(test_many_at_once),
         CASE(test_too_many),
         CASE(test_no_store),
