@@ -18,6 +18,7 @@ const struct ebb_api_part EBB_API_PARTS[] = {
     {EBB__API_TABLE_ROUTES, "/api/tables", ebb_api_problem, true},
     {EBB__API_ASK_ROUTES, "/api/next", ebb_api_problem, true},
     {EBB__API_RECORD_ROUTES, "/api/plans", ebb_api_problem, true},
+    {EBB__API_RUN_ROUTES, "/api/runs", ebb_api_problem, true},
     {EBB__API_JOB_ROUTES, "/api/jobs", ebb_api_problem, true},
     {EBB__API_EVENT_ROUTES, "/api/events", ebb_api_problem, true},
     {EBB__API_ADMIN_ROUTES, "/api/tokens", ebb_api_problem, true},
@@ -172,7 +173,7 @@ static struct ebb__api_request *request_new(struct ebb_api *api, struct ebb_http
 
 /* ---- the answer ---- */
 
-static bool is_change(const struct ebb__api_request *r)
+bool ebb__api_is_change(const struct ebb__api_request *r)
 {
     return strcmp(r->call.method, "GET") != 0 && strcmp(r->call.method, "HEAD") != 0;
 }
@@ -205,7 +206,8 @@ static void tell(struct ebb__api_request *r)
     snprintf(code, sizeof code, "%d", status);
     ebb_metrics_add(api->options.metrics, EBB_METRIC_HTTP_REQUESTS, code, 1);
     ebb_metrics_observe(api->options.metrics, EBB_METRIC_HTTP_SECONDS, (double)took_ms / 1000);
-    if ((!is_change(r) && status < 400) || (r->event_count && status < 400) || (status >= 400 && !may_log(api)))
+    if ((!ebb__api_is_change(r) && status < 400) || (r->event_count && status < 400) ||
+        (status >= 400 && !may_log(api)))
         return;
     ebb_log_say(&api->options.log, status >= 500 ? EBB_LOG_WARN : EBB_LOG_INFO,
                 "api: %s %.512s by %s from %s: %d, %lld ms", r->call.method, r->call.path, r->call.who.name,

@@ -97,8 +97,10 @@ static void put_answers(struct ebb_value *responses, const struct ebb_value *ans
     for (size_t i = 0; i < ebb_value_get_count(answers); i++) {
         const char *status = ebb_value_get_key(answers, i).p;
         struct ebb_value *r = ebb_value_put_map(responses, status);
+        int64_t number = 0;
 
-        ebb_value_put_str(r, "description", ebb_api_phrase(atoi(status)));
+        ebb_text_count(status, &number);
+        ebb_value_put_str(r, "description", ebb_api_phrase((int)number));
         put_schema(r, "application/json", ebb_value_get_at(answers, i));
     }
 }

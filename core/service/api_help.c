@@ -40,6 +40,12 @@ void ebb__api_time(struct ebb_jsonw *w, const char *key, int64_t ms)
     ebb_jsonw_kstr(w, key, ebb_buf_cstr(&b));
 }
 
+void ebb__api_text(struct ebb_jsonw *w, const char *key, const char *text)
+{
+    if (text && text[0])
+        ebb_jsonw_kstr(w, key, text);
+}
+
 void ebb__api_json(struct ebb_jsonw *w, const char *key, const char *json)
 {
     struct ebb_value *value = NULL;

@@ -14,32 +14,26 @@
 #define BY_HAND_PRIORITY 100
 #define KEY_MAX_BYTES 255
 
-static void put_text(struct ebb_jsonw *w, const char *key, const char *text)
-{
-    if (text && text[0])
-        ebb_jsonw_kstr(w, key, text);
-}
-
 void ebb__api_job(struct ebb_jsonw *w, const struct ebb_job_record *job, bool is_whole)
 {
     ebb_jsonw_begin(w, '{');
     ebb_jsonw_kstr(w, "id", job->id);
     ebb_jsonw_kstr(w, "kind", job->kind);
     ebb_jsonw_kstr(w, "state", ebb_job_state_name(job->state));
-    put_text(w, "template", job->template_);
-    put_text(w, "table", job->table);
-    put_text(w, "policy", job->policy);
-    put_text(w, "parent", job->parent);
-    put_text(w, "owner", job->owner);
+    ebb__api_text(w, "template", job->template_);
+    ebb__api_text(w, "table", job->table);
+    ebb__api_text(w, "policy", job->policy);
+    ebb__api_text(w, "parent", job->parent);
+    ebb__api_text(w, "owner", job->owner);
     ebb_jsonw_kint(w, "attempt", job->attempt);
     ebb__api_time(w, "queued", job->queued_ms);
     ebb__api_time(w, "not_before", job->not_before_ms);
     ebb__api_time(w, "started", job->started_ms);
     ebb__api_time(w, "ended", job->ended_ms);
-    put_text(w, "plan", job->plan);
-    put_text(w, "run", job->run);
-    put_text(w, "code", job->code);
-    put_text(w, "message", job->message);
+    ebb__api_text(w, "plan", job->plan);
+    ebb__api_text(w, "run", job->run);
+    ebb__api_text(w, "code", job->code);
+    ebb__api_text(w, "message", job->message);
     if (is_whole)
         ebb__api_json(w, "config", job->json);
     ebb_jsonw_end(w, '}');
@@ -269,23 +263,21 @@ static int job_cancel(struct ebb_api_call *call, struct ebb_err *err)
     return 0;
 }
 
-#define LIST_PARAMETERS                                                                                                \
-    "{'$ref':'#/components/parameters/limit'},{'$ref':'#/components/parameters/cursor'},"                              \
-    "{'$ref':'#/components/parameters/order'},{'$ref':'#/components/parameters/since'},"                               \
-    "{'$ref':'#/components/parameters/table'},{'$ref':'#/components/parameters/policy'},"
-
 const struct ebb_route EBB__API_JOB_ROUTES[] = {
     {"GET", "/api/jobs", EBB_ROLE_VIEW, jobs_get, "Jobs",
-     "{'parameters':[" LIST_PARAMETERS "{'name':'kind','in':'query','schema':{'type':'string','maxLength':64}},"
+     "{'parameters':[" EBB__API_LIST_PARAMETERS
+     "{'name':'kind','in':'query','schema':{'type':'string','maxLength':64}},"
      "{'name':'state','in':'query','schema':{'$ref':'#/components/schemas/JobState'}}],"
      "'answer':{'200':{'$ref':'#/components/schemas/Jobs'}}}"},
     {"POST", "/api/jobs", EBB_ROLE_OPERATE, ebb__api_jobs_post, "Run a policy on a table now",
-     "{'description':'The policy decides as at any time, with the trigger manual; when it says run, a job is queued. "
+     "{'description':'The policy decides as at any time, with the trigger manual; when it says run, a job is "
+     "queued. "
      "The "
      "verdict is told in any case. dry_run plans only.',"
      "'parameters':[{'$ref':'#/components/parameters/idempotency'}],"
      "'body':{'type':'object','required':['policy','table'],'additionalProperties':false,'properties':{"
-     "'policy':{'type':'string','minLength':1,'maxLength':128},'table':{'type':'string','minLength':1,'maxLength':4096}"
+     "'policy':{'type':'string','minLength':1,'maxLength':128},'table':{'type':'string','minLength':1,'maxLength':"
+     "4096}"
      ","
      "'dry_run':{'type':'boolean'}}},"
      "'answer':{'200':{'$ref':'#/components/schemas/Verdict'},'202':{'$ref':'#/components/schemas/Verdict'}},"

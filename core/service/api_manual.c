@@ -36,12 +36,6 @@ static void report(void *data, const char *policy, const char *table, const char
     snprintf(a->message, sizeof a->message, "%s", error ? error->message : "");
 }
 
-static void put_text(struct ebb_jsonw *w, const char *key, const char *text)
-{
-    if (text[0])
-        ebb_jsonw_kstr(w, key, text);
-}
-
 static void answer(struct asked *a)
 {
     struct ebb_jsonw w;
@@ -51,11 +45,11 @@ static void answer(struct asked *a)
     ebb_jsonw_begin(&w, '{');
     ebb_jsonw_kstr(&w, "policy", a->policy);
     ebb_jsonw_kstr(&w, "table", a->table);
-    put_text(&w, "verdict", a->verdict);
+    ebb__api_text(&w, "verdict", a->verdict);
     ebb_jsonw_kstr(&w, "status", a->status);
-    put_text(&w, "decision", a->decision);
-    put_text(&w, "job", a->job);
-    put_text(&w, "message", a->message);
+    ebb__api_text(&w, "decision", a->decision);
+    ebb__api_text(&w, "job", a->job);
+    ebb__api_text(&w, "message", a->message);
     ebb_jsonw_end(&w, '}');
     ebb_buf_putc(&a->call->out, '\n');
 }

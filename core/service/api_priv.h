@@ -95,6 +95,8 @@ struct ebb_api {
     uv_timer_t *beat; /* NULL: no stream was ever opened */
     int64_t log_second_ms, log_lines, log_lost;
 };
+/* Whether it may change something: anything but GET and HEAD. */
+bool ebb__api_is_change(const struct ebb__api_request *r);
 /* Run it in a worker: context is a struct ebb_worker or NULL. */
 void ebb__api_work(void *context, void *request);
 /* The error as the part's interface tells it; status 0: it follows from the error. */
@@ -119,6 +121,8 @@ struct ebb_store *ebb__api_store(const struct ebb_api_call *call);
 /* Set an error that says which thing is not there. */
 int ebb__api_not_found(struct ebb_err *err, const char *what, const char *name);
 void ebb__api_time(struct ebb_jsonw *w, const char *key, int64_t ms); /* ISO; left out when it is 0 */
+/* Left out when it is NULL or "". */
+void ebb__api_text(struct ebb_jsonw *w, const char *key, const char *text);
 /* Append text to the answer as a value: JSON text as it is when it can be read, else null. */
 void ebb__api_json(struct ebb_jsonw *w, const char *key, const char *json);
 
@@ -136,6 +140,18 @@ bool ebb__api_page_add(struct ebb__api_page *page, const char *position);
 void ebb__api_page_end(struct ebb__api_page *page);
 /* What the cursor of the query says; *found false: none. EBB_EUSAGE when it is none of ours. */
 int ebb__api_cursor(const struct ebb_api_call *call, struct ebb_buf *position, bool *found, struct ebb_err *err);
+
+/* ---- pieces of documents ---- */
+
+#define EBB__API_LIST_PARAMETERS                                                                                       \
+    "{'$ref':'#/components/parameters/limit'},{'$ref':'#/components/parameters/cursor'},"                              \
+    "{'$ref':'#/components/parameters/order'},{'$ref':'#/components/parameters/since'},"                               \
+    "{'$ref':'#/components/parameters/table'},{'$ref':'#/components/parameters/policy'},"
+#define EBB__API_ONCE "'parameters':[{'$ref':'#/components/parameters/idempotency'}],"
+#define EBB__API_QUEUED "'answer':{'202':{'$ref':'#/components/schemas/Job'}}"
+#define EBB__API_OPTIONAL_BODY(properties)                                                                             \
+    "'requestBody':{'content':{'application/json':{'schema':{'type':'object','additionalProperties':false,"            \
+    "'properties':{" properties "}}}}},"
 
 /* ---- records ---- */
 
@@ -184,6 +200,7 @@ int ebb__api_find_table(const struct ebb_api_call *call, const char *label, stru
 void ebb__api_fire(struct ebb_jsonw *w, const struct ebb_coming_fire *f);
 
 extern const struct ebb_route EBB__API_RECORD_ROUTES[];
+extern const struct ebb_route EBB__API_RUN_ROUTES[];
 extern const struct ebb_route EBB__API_JOB_ROUTES[];
 extern const struct ebb_route EBB__API_TABLE_ROUTES[];
 extern const struct ebb_route EBB__API_ASK_ROUTES[];

@@ -30,10 +30,8 @@ static void put_known(struct ebb_jsonw *w, enum ebb_record_kind kind, const stru
 
     ebb_jsonw_kstr(w, "id", r->id);
     ebb_jsonw_kstr(w, "table", r->table);
-    if (r->uuid[0])
-        ebb_jsonw_kstr(w, "uuid", r->uuid);
-    if (r->policy[0])
-        ebb_jsonw_kstr(w, "policy", r->policy);
+    ebb__api_text(w, "uuid", r->uuid);
+    ebb__api_text(w, "policy", r->policy);
     ebb_jsonw_kstr(w, kind == EBB_RECORD_DECISION ? "verdict" : "status", r->status);
     ebb__api_time(w, AT[kind], r->at_ms);
     if (kind == EBB_RECORD_RUN)
