@@ -15,6 +15,7 @@ const struct ebb_command *const EBB_COMMANDS[] = {
     &ebb_command_runs,
     &ebb_command_plans,
     &ebb_command_decisions,
+    &ebb_command_events,
     &ebb_command_explain,
     &ebb_command_new,
     &ebb_command_check,

@@ -20,6 +20,7 @@ extern const struct ebb_command ebb_command_verify;
 extern const struct ebb_command ebb_command_runs;
 extern const struct ebb_command ebb_command_plans;
 extern const struct ebb_command ebb_command_decisions;
+extern const struct ebb_command ebb_command_events;
 extern const struct ebb_command ebb_command_explain;
 extern const struct ebb_command ebb_command_check;
 extern const struct ebb_command ebb_command_new;

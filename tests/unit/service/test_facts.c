@@ -4,6 +4,8 @@
  */
 #include "service_help.h"
 
+#include "io/store_events.h"
+
 #include <sys/resource.h>
 
 #include "service/facts.h"
@@ -257,6 +259,86 @@ static void test_events_by_hand(void **state)
 }
 
 /* The newest part of a very long history, in bounded time. */
+static void put_told(struct world *w, const char *id, const char *type, const char *table, int64_t at_ms,
+                     const char *json)
+{
+    struct ebb_event e = {0, "spark", id, type, table, at_ms, at_ms + 7, json};
+
+    assert_ok(w, ebb_store_put_events(ebb_workspace_site(w->ws)->store, &e, 1, NULL, NULL, &w->err));
+}
+
+/* Those that were told from outside: they have a number. */
+static void expect_told(const struct ebb_value *facts, const char *right)
+{
+    const struct ebb_value *events = ebb_value_get(facts, "events");
+    struct ebb_buf text;
+
+    ebb_buf_init(&text, 65536);
+    for (size_t i = 0; i < ebb_value_get_count(events); i++) {
+        const struct ebb_value *e = ebb_value_get_at(events, i);
+
+        if (ebb_value_get(e, "seq"))
+            ebb_buf_printf(&text, "%s:%s:%lld:%lld:%s ", ebb_value_text_of(e, "id"), ebb_value_text_of(e, "type"),
+                           (long long)ebb_value_int_of(e, "at", 0), (long long)ebb_value_int_of(e, "received", 0),
+                           ebb_value_text_of(e, "source"));
+    }
+    assert_string_equal(ebb_buf_cstr(&text), right);
+    ebb_buf_fini(&text);
+}
+
+static void test_events_that_were_told(void **state)
+{
+    struct ebb_value *facts;
+    const struct ebb_value *events, *last;
+    struct world w;
+
+    (void)state;
+    start(&w);
+    assert_ok(&w, try_open(&w, 0));
+    put_told(&w, "1", "commit.failed", "lake.db.a", 2000, "{\"files_written\":3,\"seq\":99,\"own\":true}");
+    put_told(&w, "2", "table.changed", "lake.db.a", 1000, "{}");
+    put_told(&w, "3", "commit.failed", "lake.db.b", 1000, "{}");      /* of another table */
+    put_told(&w, "4", "snapshot.committed", "lake.db.a", 3000, "{}"); /* commits are read off the metadata */
+    put_told(&w, "5", "commit.failed", "lake.db.a", 500, "{}");
+    facts = facts_of(&w, NULL);
+    expect_told(facts,
+                "5:commit.failed:500:507:spark 2:table.changed:1000:1007:spark 1:commit.failed:2000:2007:spark ");
+    events = ebb_value_get(facts, "events");
+    last = ebb_value_get_at(events, ebb_value_get_count(events) - 1);
+    assert_int_equal(ebb_value_int_of(last, "files_written", 0), 3);
+    assert_int_equal(ebb_value_int_of(last, "seq", 0), 1); /* ours, not the sender's */
+    assert_null(ebb_value_get(last, "own"));
+    ebb_value_free(facts);
+    close_world(&w);
+}
+
+static void test_many_events_that_were_told(void **state)
+{
+    struct ebb_event *events = calloc(3000, sizeof *events);
+    char(*ids)[8] = calloc(3000, sizeof *ids);
+    size_t told = 0;
+    struct ebb_value *facts;
+    struct world w;
+
+    (void)state;
+    assert_true(events && ids);
+    start(&w);
+    assert_ok(&w, try_open(&w, 0));
+    for (int i = 0; i < 3000; i++) {
+        snprintf(ids[i], sizeof ids[i], "%d", i);
+        events[i] = (struct ebb_event){0, "s", ids[i], i ? "scan.reported" : "commit.failed", "lake.db.a", i, i, "{}"};
+    }
+    assert_ok(&w, ebb_store_put_events(ebb_workspace_site(w.ws)->store, events, 3000, NULL, NULL, &w.err));
+    facts = facts_of(&w, NULL);
+    for (size_t i = 0; i < ebb_value_get_count(ebb_value_get(facts, "events")); i++)
+        told += ebb_value_get(ebb_value_get_at(ebb_value_get(facts, "events"), i), "seq") != NULL;
+    assert_int_equal(told, 1001); /* the latest of each type: many of one do not hide another */
+    ebb_value_free(facts);
+    close_world(&w);
+    free(events);
+    free(ids);
+}
+
 static void test_a_long_history(void **state)
 {
     const size_t count = 60000;
@@ -419,6 +501,8 @@ int main(void)
         cmocka_unit_test(test_runs_and_the_last_plan),
         cmocka_unit_test(test_runs_under_a_former_name),
         cmocka_unit_test(test_events_by_hand),
+        cmocka_unit_test(test_events_that_were_told),
+        cmocka_unit_test(test_many_events_that_were_told),
         cmocka_unit_test(test_a_long_history),
         cmocka_unit_test(test_captured),
         cmocka_unit_test(test_captured_files_that_are_none),
