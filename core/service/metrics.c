@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-#define LABELS_MAX 16
+#define LABELS_MAX 32
 #define LABEL_BYTES 64
 
 enum kind { COUNTER, GAUGE, HISTOGRAM };

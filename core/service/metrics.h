@@ -47,7 +47,7 @@ struct ebb_metrics;
 /* All at zero. EBB_ENOMEM. Free it when no thread adds any more. */
 int ebb_metrics_new(struct ebb_metrics **out, struct ebb_err *err);
 void ebb_metrics_free(struct ebb_metrics *metrics);
-/* label: its value (one of few, of at most 64 bytes: at most 16 values a metric, further ones count as "other"), NULL
+/* label: its value (one of few, of at most 64 bytes: at most 32 values a metric, further ones count as "other"), NULL
  * for metrics without. Counters: n below 0 is ignored. Set on a counter: one that is counted elsewhere. */
 void ebb_metrics_add(struct ebb_metrics *metrics, enum ebb_metric metric, const char *label, int64_t n);
 void ebb_metrics_set(struct ebb_metrics *metrics, enum ebb_metric metric, const char *label, double value);
