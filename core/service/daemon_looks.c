@@ -16,7 +16,7 @@
 struct refusal {
     struct refusal *next;
     char *policy, *table, *decision, *message;
-    bool is_refused; /* else it failed */
+    const char *kind; /* of the notice */
 };
 struct task {
     struct ebb__daemon *d;
@@ -55,7 +55,7 @@ static void task_free(struct task *task)
 /* ---- in the worker ---- */
 
 static void keep_refusal(struct task *task, const char *policy, const char *table, const char *decision,
-                         const char *message, bool is_refused)
+                         const char *message, const char *kind)
 {
     struct refusal *r = calloc(1, sizeof *r);
 
@@ -65,7 +65,7 @@ static void keep_refusal(struct task *task, const char *policy, const char *tabl
     r->table = strdup(table);
     r->decision = strdup(decision ? decision : "");
     r->message = strdup(message);
-    r->is_refused = is_refused;
+    r->kind = kind;
     r->next = task->refusals;
     task->refusals = r;
 }
@@ -76,10 +76,13 @@ static void report(void *data, const char *policy, const char *table, const char
     struct task *task = data;
     struct ebb__daemon *d = task->d;
     struct ebb__subject subject = {job, NULL, policy, table};
-    bool is_refused = verdict && !strcmp(verdict, "refused");
 
-    if (is_refused || error)
-        keep_refusal(task, policy, table, decision, error ? error->message : "a guard refused the run", is_refused);
+    if (verdict && !strcmp(verdict, "refused"))
+        keep_refusal(task, policy, table, decision, error ? error->message : "a guard refused the run", "refused");
+    else if (error)
+        keep_refusal(task, policy, table, decision, error->message, "failed");
+    else if (verdict && decision && status && !strcmp(status, "paused"))
+        keep_refusal(task, policy, table, decision, "it failed time after time: paused until it is revised", "paused");
     if (!verdict && !error)
         return;
     ebb__say(&d->log, error ? EBB_LOG_WARN : EBB_LOG_INFO, &subject, "decided: %s%s%s%s%s", status ? status : verdict,
@@ -239,9 +242,8 @@ static void tell_refusals(struct ebb__daemon *d, const struct task *task)
 
         if (!r->policy || !r->table || !r->decision || !r->message)
             continue;
-        snprintf(key, sizeof key, "%s %s %s %.400s", r->is_refused ? "refused" : "failed", r->policy, r->table,
-                 r->message);
-        ebb__daemon_notice(d, r->is_refused ? "refused" : "failed", key, &subject, r->decision, r->message,
+        snprintf(key, sizeof key, "%s %s %s %.400s", r->kind, r->policy, r->table, r->message);
+        ebb__daemon_notice(d, r->kind, key, &subject, r->decision, r->message,
                            r->decision[0] ? "ebb explain tells why" : "");
     }
 }

@@ -287,7 +287,7 @@ int ebb__look_act(struct ebb__look_step *s, struct ebb_look *look, struct ebb_er
                          ebb_decision_get_by(s->decision));
         break;
     case EBB_VERDICT_SKIP:
-        s->report.status = "skipped";
+        s->report.status = strcmp(ebb_decision_get_by(s->decision), "guard.pause") ? "skipped" : "paused";
         break;
     case EBB_VERDICT_DEFER: /* the schedule knows */
     case EBB_VERDICT_ERROR:

@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import unittest
@@ -15,6 +16,7 @@ sys.path.insert(0, HERE)
 import daemon  # noqa: E402
 import test_run  # noqa: E402
 
+CLOCK = os.path.join(HERE, "..", "fault", "clock.c")
 SECRET = "s3cr3t-of-the-hook"
 MEMBERS = {"kind", "policy", "table", "id", "message", "hint", "at", "host", "key"}
 
@@ -71,8 +73,8 @@ class Notices(test_run.Base):
     def webhook(self, hook, more=""):
         return '{ url = "%s", headers = { ["Authorization"] = "Bearer %s" }, %s }' % (hook.url, SECRET, more)
 
-    def serve(self):
-        d = daemon.Daemon(self.config, self.state)
+    def serve(self, env=None):
+        d = daemon.Daemon(self.config, self.state, env=env)
         self.addCleanup(lambda: d.__exit__())
         d.start()
         return d
@@ -158,6 +160,29 @@ class Notices(test_run.Base):
         with open(got + ".env", encoding="utf-8") as f:
             self.assertLessEqual({line.split("=")[0] for line in f}, {"PATH", "HOME", "USER", "LANG", "TZ", "PWD", "OLDPWD", "SHLVL", "_"})
         self.expect_no_secret(d)
+
+    def test_a_policy_that_fails_is_paused(self):
+        """Its first job fails; when the clock has gone on, it is not run again, and people hear why."""
+        hook = self.hook(200)
+        library, shift = os.path.join(self.top, "clock.so"), os.path.join(self.top, "shift")
+        subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library, CLOCK, "-ldl"], check=True)
+        self.policy(lines="guard = { pause_after = 1 },")
+        self.config_of(self.webhook(hook, 'on = { "failed", "paused" }'), "enforce")
+        self.table("a", {"gc.enabled": "false"})
+        self.activate()
+        d = self.serve({"LD_PRELOAD": library, "EBB_CLOCK_FILE": shift, "ASAN_OPTIONS": "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")})
+        kinds = lambda: [c[3]["kind"] for c in hook.told()]  # noqa: E731
+        daemon.wait(lambda: "failed" in kinds(), what="the failure (%s)" % d.log)
+        for hours in (3, 6):
+            with open(shift, "w", encoding="ascii") as f:
+                f.write(str(hours * 3600))
+            decided = d.total("ebb_decisions_total") + d.total("ebb_decisions_unchanged_total")
+            daemon.wait(lambda: d.total("ebb_decisions_total") + d.total("ebb_decisions_unchanged_total") > decided, what="a decision (%s)" % d.log)
+        daemon.wait(lambda: "paused" in kinds(), what="the pause (%s)" % d.log)
+        self.assertEqual(0, d.stop(), d.said())
+        self.assertEqual(1, kinds().count("paused"))
+        paused = next(c[3] for c in hook.calls if c[3]["kind"] == "paused")
+        self.assertEqual(("sweep", "lake.db.a"), (paused["policy"], paused["table"]))
 
     def test_only_the_kinds_that_were_asked_for(self):
         held, rest = self.hook(200), self.hook(200)
