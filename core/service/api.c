@@ -84,6 +84,7 @@ void ebb__api_request_free(struct ebb__api_request *r)
     ebb_event_list_fini(&r->events);
     ebb_strs_fini(&r->args);
     ebb_strs_fini(&r->headers);
+    ebb_buf_fini(&r->shown);
     ebb_strs_fini(&r->call.headers);
     ebb_buf_fini(&r->call.out);
     ebb_value_free(r->query);
@@ -162,12 +163,14 @@ static struct ebb__api_request *request_new(struct ebb_api *api, struct ebb_http
     r->begun_ms = ebb_clock_elapsed_ms();
     ebb_strs_init(&r->args);
     ebb_strs_init(&r->headers);
+    ebb_buf_init(&r->shown, 8192);
     r->authorization = take_header(x, "Authorization");
     r->accept = take_header(x, "Accept");
     r->content_type = take_header(x, "Content-Type");
     r->idempotency_key = take_header(x, "Idempotency-Key");
     r->last_event_id = take_header(x, "Last-Event-ID");
     call_begin(r);
+    ebb__api_show_path(r->call.path, &r->shown);
     return r;
 }
 
@@ -209,9 +212,8 @@ static void tell(struct ebb__api_request *r)
     if ((!ebb__api_is_change(r) && status < 400) || (r->event_count && status < 400) ||
         (status >= 400 && !may_log(api)))
         return;
-    ebb_log_say(&api->options.log, status >= 500 ? EBB_LOG_WARN : EBB_LOG_INFO,
-                "api: %s %.512s by %s from %s: %d, %lld ms", r->call.method, r->call.path, r->call.who.name,
-                r->call.peer, status, (long long)took_ms);
+    ebb_log_say(&api->options.log, status >= 500 ? EBB_LOG_WARN : EBB_LOG_INFO, "api: %s %s by %s from %s: %d, %lld ms",
+                r->call.method, ebb_buf_cstr(&r->shown), r->call.who.name, r->call.peer, status, (long long)took_ms);
 }
 
 void ebb__api_answer(struct ebb__api_request *r)
@@ -304,7 +306,7 @@ static void refuse_method(struct ebb__api_request *r, struct ebb_buf *methods)
     ebb_buf_init(&line, 256);
     ebb_buf_printf(&line, "Allow: %s", ebb_buf_cstr(methods));
     ebb_strs_add(&r->call.headers, ebb_buf_cstr(&line), NULL);
-    ebb_err_set(&err, EBB_EUSAGE, "%.16s %.256s: the path has %s", r->call.method, r->call.path, ebb_buf_cstr(methods));
+    ebb_err_set(&err, EBB_EUSAGE, "%.16s: the path has %s", r->call.method, ebb_buf_cstr(methods));
     ebb__api_fail(r, 405, &err);
     ebb_buf_fini(&line);
 }
@@ -329,7 +331,7 @@ static bool find(struct ebb__api_request *r)
     } else if (!r->entry && methods.len) {
         refuse_method(r, &methods);
     } else if (!r->entry) {
-        ebb_err_set(&err, EBB_ENOT_FOUND, "%.256s: there is nothing", r->call.path);
+        ebb_err_set(&err, EBB_ENOT_FOUND, "%.256s: there is nothing", ebb_buf_cstr(&r->shown));
         ebb__api_fail(r, 404, &err);
     }
     ebb_buf_fini(&methods);

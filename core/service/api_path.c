@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#define SHOWN_MAX ((size_t)512)
+#define TOKEN_MIN ((size_t)24) /* a part of one is too much already */
 #define DECODED_MAX ((size_t)64 << 10)
 
 static int hex_of(char c)
@@ -42,6 +44,25 @@ int ebb__api_decode(const char *text, size_t n, bool plus, struct ebb_buf *out, 
     if (!out->bad && out->len > start && !ebb_text_is_utf8(out->data + start, out->len - start))
         return ebb_err_set(err, EBB_EUSAGE, "the target: not UTF-8");
     return ebb_buf_check(out, "the target", err);
+}
+
+#define TOKEN_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+void ebb__api_show_path(const char *path, struct ebb_buf *out)
+{
+    size_t n = strlen(path);
+
+    n = n < SHOWN_MAX ? n : SHOWN_MAX;
+    for (size_t i = 0; i < n; i++) {
+        size_t token = strncmp(path + i, "ebb_", 4) ? 0 : strspn(path + i, TOKEN_LETTERS);
+
+        if (token < TOKEN_MIN) {
+            ebb_buf_putc(out, path[i]);
+            continue;
+        }
+        ebb_buf_puts(out, "ebb_\xE2\x80\xA6");
+        i += token - 1;
+    }
 }
 
 bool ebb__api_is_below(const char *path, const char *prefix)

@@ -25,6 +25,8 @@
 
 /* Append what a percent-encoded text stands for; plus: '+' is a blank. EBB_EUSAGE: a bad escape, NUL, no UTF-8. */
 int ebb__api_decode(const char *text, size_t n, bool plus, struct ebb_buf *out, struct ebb_err *err);
+/* Append a path as it may stand in logs: without what looks like one of our tokens, and not too long. */
+void ebb__api_show_path(const char *path, struct ebb_buf *out);
 /* Whether a path is below a prefix, or it, by whole parts. */
 bool ebb__api_is_below(const char *path, const char *prefix);
 /* Take a path by a pattern; *matches. args gets the decoded parts that are named. EBB_EUSAGE as of decode. A '/' that
@@ -79,6 +81,7 @@ struct ebb__api_request {
     struct ebb_strs args;
     struct ebb_value *query, *json;
     char *authorization, *accept, *content_type, *idempotency_key, *last_event_id; /* NULL none */
+    struct ebb_buf shown;    /* the path for logs: what looks like a token is left out */
     struct ebb_strs headers; /* "name: value" of those that events are read from */
     struct ebb_api_call call;
     struct ebb_event_list events; /* to be taken in on the loop */

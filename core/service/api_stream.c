@@ -149,7 +149,14 @@ void ebb__api_open_stream(struct ebb__api_request *r)
     struct ebb__api_stream *s = NULL;
     int64_t after = -1;
     struct ebb_err err;
-    int rc = start_beat(r->api, &err);
+    int rc;
+
+    if (!strcmp(r->call.method, "HEAD")) {
+        r->call.answer_type = "text/event-stream";
+        ebb__api_answer(r);
+        return;
+    }
+    rc = start_beat(r->api, &err);
 
     if (!rc && r->api->stream_count >= EBB__API_STREAMS_MAX)
         rc = ebb_err_set(&err, EBB_ELIMIT, "stream: %d are open already", EBB__API_STREAMS_MAX);

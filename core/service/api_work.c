@@ -146,7 +146,7 @@ static int audit(struct ebb__api_request *r, const char *event, struct ebb_err *
     ebb_jsonw_kstr(&w, "role", ebb_role_name(r->call.who.role));
     ebb_jsonw_kstr(&w, "from", r->call.peer);
     ebb_jsonw_kstr(&w, "method", r->call.method);
-    ebb_jsonw_kstr(&w, "path", r->call.path);
+    ebb_jsonw_kstr(&w, "path", ebb_buf_cstr(&r->shown));
     if (!strcmp(event, "api.answered"))
         ebb_jsonw_kint(&w, "status", r->call.status);
     ebb_jsonw_end(&w, '}');

@@ -6,6 +6,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import socket
 import sys
 import threading
 import unittest
@@ -216,6 +217,50 @@ class Routes(Base):
         for kind in (None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx"):
             self.assertEqual(415, d.ask("/api/simulate", "POST", b'{"until":"+1d"}', {"Content-Type": kind} if kind else {}).status, kind)
         self.assertEqual(200, d.ask("/api/simulate", "POST", b'{"until":"+1d"}', {"Content-Type": "Application/JSON; charset=utf-8"}).status)
+
+    def test_heads(self):
+        self.configure()
+        d = self.start()
+        plan, _ = self.plan(d)
+        for path, kind in (("/api/stream", "text/event-stream"), ("/api/plans/%s/candidates" % plan, "application/x-ndjson"), ("/api/plans", "application/json"),
+                           ("/healthz", "application/json"), ("/api/plans/none", PROBLEM)):
+            a = d.ask(path, "HEAD")
+            self.assertEqual((404 if "none" in path else 200, kind, b""), (a.status, a.headers["Content-Type"], a.body), path)
+        self.assertEqual(405, d.ask("/api/reload", "HEAD").status)
+
+    def test_clients_that_go(self):
+        self.configure()
+        d = self.start()
+        plan, _ = self.plan(d)
+        host = urllib.parse.urlsplit("http://" + d.address)
+
+        def sockets():
+            folder = "/proc/%d/fd" % d.process.pid
+            return sum(os.readlink(os.path.join(folder, f)).startswith("socket:") for f in os.listdir(folder) if os.path.islink(os.path.join(folder, f)))
+
+        d.ask("/api/status")
+        before = sockets()
+        for i in range(60):
+            for head in (b"GET /api/stream HTTP/1.1", b"GET /api/plans/%s/candidates HTTP/1.1" % plan.encode(), b"POST /api/simulate HTTP/1.1", b"GET /api/next HTTP/1.1"):
+                with socket.create_connection((host.hostname, host.port), 60) as s:
+                    body = b'{"until":"+1d"}' if head.startswith(b"POST") else b""
+                    s.sendall(head + b"\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                    if i % 2:
+                        s.recv(1)
+        daemon.wait(lambda: sockets() <= before + 1, what="closed connections")
+        self.assertTrue(d.is_ready())
+        self.assertEqual(0, d.stop())
+
+    def test_what_looks_like_a_token_is_not_shown(self):
+        self.configure()
+        d = self.start()
+        token = "ebb_" + "aB3-_" * 8 + "xyz"
+        for method, path in (("DELETE", "/api/tokens/" + token), ("GET", "/api/plans/" + token), ("GET", "/" + token), ("POST", "/api/plans/x/reject?y=" + token)):
+            d.ask(path, method, None, {"Referer": token, "User-Agent": token, "Idempotency-Key": token})
+        self.assertEqual(0, d.stop())
+        self.assertNotIn(token[:30], d.said())
+        with open(os.path.join(self.state, "audit.jsonl"), encoding="utf-8") as f:
+            self.assertNotIn(token[:30], f.read())
 
     def test_the_document_has_every_route(self):
         self.configure()
