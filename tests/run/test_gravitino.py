@@ -2,6 +2,7 @@
 """The interface that is compatible with Gravitino's: what a real server answered, and a policy object from its creation to the restored file."""
 
 import base64
+import concurrent.futures
 import datetime
 import json
 import os
@@ -191,6 +192,27 @@ class Hostile(Base):
         self.assertEqual(before, program.tree(self.folder))
         self.assertEqual(0, self.daemon.stop())
 
+    def test_many_at_once(self):
+        self.daemon.start()
+        self.ask("POST", LAKE + "/policies", WEEKLY)
+        path = LAKE + "/policies/remove_orphans_weekly"
+
+        def alter(number):
+            change = {"updates": [{"@type": "updateComment", "newComment": "n%d" % number}]}
+            return self.daemon.ask(path, "PUT", change).status
+
+        def attach(_):
+            return self.daemon.ask(LAKE + "/objects/catalog/lake/policies", "POST", {"policiesToAdd": ["remove_orphans_weekly"]}).status
+
+        def create(_):
+            return self.daemon.ask(LAKE + "/policies", "POST", {**WEEKLY, "name": "once"}).status
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertEqual([200] * 40, list(pool.map(alter, range(40))))
+            self.assertEqual([200] + [409] * 15, sorted(pool.map(attach, range(16))))
+            self.assertEqual([200] + [409] * 15, sorted(pool.map(create, range(16))))
+        self.assertRegex(self.ask("GET", path)["policy"]["comment"], r"^n[0-9]+$")
+
     def test_names_that_are_odd(self):
         self.daemon.start()
         for name in ("a/b=c", "ü!", "..", "a b", "%2F", "a?b#c", '"', "\\", "object:x", "x" * 256, "\u202e\n\t"):
@@ -366,6 +388,22 @@ class Flow(Base):
         self.after_a_week(("PUT", LAKE + "/policies/remove_orphans_weekly", {"updates": [{"@type": "rename", "newName": "weekly/2"}]}))
         job, = daemon.wait(lambda: [j for j in self.jobs_of("object:weekly%252F2") if j["state"] in FINAL], what="a job")
         self.assertEqual("succeeded", job["state"])
+
+    def test_disabled_while_nothing_can_be_reloaded(self):
+        """The policies in use stay when others are broken, but what is disabled does not run."""
+        self.daemon.start()
+        self.attach()
+        self.wait_bound(1)
+        before = program.tree(self.folder)
+        self.write("policies/broken.lua", "return policy {")
+        self.daemon.hup()
+        daemon.wait(lambda: self.daemon.status()["generation"]["error"], what="an error of the reload")
+        self.ask("PATCH", LAKE + "/policies/remove_orphans_weekly", {"enable": False})
+        answer = self.daemon.ask("/api/jobs", "POST", {"policy": "object:remove_orphans_weekly", "table": "lake.db.orders"})
+        job_id = answer.json().get("job")
+        if job_id:
+            self.assertEqual("failed", self.until(job_id, *FINAL)[0]["status"])
+        self.assertEqual(before, program.tree(self.folder))
 
     def test_types_that_do_not_run_are_kept(self):
         self.daemon.start()
