@@ -43,6 +43,8 @@ static int carry_out(struct ebb__work *w, struct ebb_err *err)
 
     if (rc)
         return rc;
+    if (w->job->deadline_ms && ebb_clock_now(&w->site->clock) >= w->job->deadline_ms)
+        return ebb_err_set(err, EBB_ECANCELLED, "%s: came too late", w->job->id);
     if (ebb_value_get_kind(w->json) != EBB_VALUE_MAP)
         return ebb_err_set(err, EBB_EUSAGE, "%s: its configuration: an object is wanted", w->job->id);
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
