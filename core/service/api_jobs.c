@@ -34,7 +34,7 @@ void ebb__api_job(struct ebb_jsonw *w, const struct ebb_job_record *job, bool is
     ebb__api_text(w, "run", job->run);
     ebb__api_text(w, "code", job->code);
     ebb__api_text(w, "message", job->message);
-    if (is_whole)
+    if (is_whole && strcmp(job->kind, "shell") != 0) /* arguments and environment of a program may be secret */
         ebb__api_json(w, "config", job->json);
     ebb_jsonw_end(w, '}');
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/mask.h"
 #include "service/config_priv.h"
 
 /* What comes from the environment is taken for a secret. */
@@ -211,6 +212,26 @@ int ebb_config_empty(struct ebb_config **out, struct ebb_err *err)
     return rc;
 }
 
+/* A script may put anything into its error. */
+static void hide_text(struct ebb_strs *secrets, char *text, size_t size)
+{
+    struct ebb_buf masked;
+
+    ebb_buf_init(&masked, 8 * size);
+    if (ebb_mask_text(secrets, text, &masked, NULL))
+        ebb_buf_reset(&masked);
+    snprintf(text, size, "%s", ebb_buf_cstr(&masked));
+    ebb_buf_fini(&masked);
+}
+
+static void hide_secrets(struct ebb_config *c, struct ebb_err *err)
+{
+    if (!err || !c->secrets.count)
+        return;
+    hide_text(&c->secrets, err->message, sizeof err->message);
+    hide_text(&c->secrets, err->hint, sizeof err->hint);
+}
+
 int ebb_config_load(const char *file, struct ebb_config **out, struct ebb_err *err)
 {
     struct ebb__config_reader r = {0};
@@ -234,6 +255,7 @@ int ebb_config_load(const char *file, struct ebb_config **out, struct ebb_err *e
         rc = read_root(&r, err);
     ebb_buf_fini(&r.base);
     if (rc) {
+        hide_secrets(r.c, err);
         ebb_config_free(r.c);
         return rc;
     }

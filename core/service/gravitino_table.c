@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "engine/mask.h"
 #include "table/table.h"
 
 static void write_properties(struct ebb_jsonw *w, const struct ebb_metadata *m)
@@ -23,7 +24,7 @@ static void write_properties(struct ebb_jsonw *w, const struct ebb_metadata *m)
     snprintf(text, sizeof text, "%d", m->format_version);
     ebb_jsonw_kstr(w, "format-version", text);
     for (size_t i = 0; i < m->property_count; i++) {
-        bool is_reserved = false;
+        bool is_reserved = ebb_is_secret_name(ebb_str_of(m->properties[i].key)); /* hidden, as there */
 
         for (size_t r = 0; r < sizeof RESERVED / sizeof *RESERVED; r++)
             is_reserved = is_reserved || !strcmp(m->properties[i].key, RESERVED[r]);

@@ -3,6 +3,7 @@
  * A notice as a program that is run: no shell, JSON on standard input, a small environment, a minute. What it prints is
  * bounded and told at debug level only.
  */
+#include "engine/mask.h"
 #include "service/notify_priv.h"
 
 #include <signal.h>
@@ -23,10 +24,24 @@ struct ebb__notify_command {
     bool is_running, is_late, is_killed;
     int64_t status;
     int signal;
-    char output[OUTPUT_MAX];
+    char output[OUTPUT_MAX + 1];
     size_t output_bytes;
     char scratch[4096];
 };
+
+/* Without what the configuration took for a secret: a program may print its arguments. */
+static void say_output(struct ebb__notify_command *c)
+{
+    const struct ebb__notify_item *item = c->item;
+    struct ebb_buf masked;
+
+    ebb_buf_init(&masked, (size_t)4 * OUTPUT_MAX);
+    c->output[c->output_bytes] = '\0';
+    if (!ebb_mask_text(&item->target->secrets, c->output, &masked, NULL))
+        ebb_log_say(&item->notify->log, EBB_LOG_DEBUG, "notice: %s: says %s", item->target->label,
+                    ebb_buf_cstr(&masked));
+    ebb_buf_fini(&masked);
+}
 
 static void tell_end(struct ebb__notify_command *c)
 {
@@ -34,7 +49,7 @@ static void tell_end(struct ebb__notify_command *c)
     const char *label = item->target->label;
 
     if (c->output_bytes)
-        ebb_log_say(&item->notify->log, EBB_LOG_DEBUG, "notice: %s: says %.*s", label, (int)c->output_bytes, c->output);
+        say_output(c);
     item->err = (struct ebb_err){0};
     if (c->is_late)
         ebb_err_set(&item->err, EBB_EIO, "%s: took longer than %u ms", label, item->notify->command_ms);

@@ -23,6 +23,7 @@ struct ebb__notify_target {
     size_t refs;
     char *url; /* NULL: command */
     struct ebb_strs command, headers, on;
+    struct ebb_strs secrets;   /* what the log must not hold of the output of a command */
     char id[EBB__NOTIFY_HASH]; /* hash of where it goes, without headers */
     char label[128];           /* host or program, for the log */
 };

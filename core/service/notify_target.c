@@ -36,6 +36,7 @@ void ebb__notify_target_unref(struct ebb__notify_target *target)
     ebb_strs_fini(&target->command);
     ebb_strs_fini(&target->headers);
     ebb_strs_fini(&target->on);
+    ebb_strs_fini(&target->secrets);
     free(target);
 }
 
@@ -96,7 +97,8 @@ static void name_target(struct ebb__notify_target *t)
     }
 }
 
-static int target_new(const struct ebb_notify_config *c, struct ebb__notify_target **out, struct ebb_err *err)
+static int target_new(const struct ebb_notify_config *c, const struct ebb_strs *secrets,
+                      struct ebb__notify_target **out, struct ebb_err *err)
 {
     struct ebb__notify_target *t = calloc(1, sizeof *t);
     int rc;
@@ -114,6 +116,8 @@ static int target_new(const struct ebb_notify_config *c, struct ebb__notify_targ
         rc = copy_texts(&t->headers, &c->headers, err);
     if (!rc)
         rc = copy_texts(&t->on, &c->on, err);
+    if (!rc && !c->url)
+        rc = copy_texts(&t->secrets, secrets, err);
     if (!rc)
         name_target(t);
     return rc;
@@ -125,7 +129,7 @@ int ebb__notify_targets(const struct ebb_config *config, struct ebb__notify_targ
     int rc = 0;
 
     for (size_t i = 0; !rc && i < config->serve.notify_count; i++) {
-        rc = target_new(&config->serve.notify[i], end, err);
+        rc = target_new(&config->serve.notify[i], &config->secrets, end, err);
         if (*end)
             end = &(*end)->next;
     }
