@@ -340,7 +340,7 @@ void ebb_http_server_close(struct ebb_http_server *server, unsigned grace_ms, vo
     if (fd >= 0)
         close(fd);
     for (struct ebb__httpd_conn *conn = server->conns; conn; conn = conn->next)
-        if (!conn->x)
+        if (!conn->x || conn->x->stage < EBB__HTTPD_HANDED)
             ebb__httpd_conn_end(conn);
     uv_timer_start(&server->grace, on_grace, grace_ms, 0);
     uv_timer_start(&server->timer, on_timer, 0, 0);
