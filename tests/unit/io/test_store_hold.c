@@ -258,6 +258,69 @@ static void test_a_full_disk_takes_none(void **state)
     assert_int_equal(ebb_store_check(f->store, &f->err), 0);
 }
 
+/* Steps as a look takes them: a decision, its occurrence and its job, all with one number, until it is killed. */
+static void work_until_killed(const char *dir)
+{
+    struct ebb_store *store;
+    struct ebb_err err;
+
+    if (ebb_store_open(dir, &store, &err))
+        _exit(1);
+    for (;;) {
+        char id[40], text[60];
+        struct ebb_record r = record(text, "run");
+        struct ebb_job_record j = job(id, id);
+
+        ebb_store_new_job_id(store, 1790000000000, id);
+        snprintf(text, sizeof text, "d-%s", id);
+        if (ebb_store_hold(store, &err) || ebb_store_put(store, EBB_RECORD_DECISION, &r, &err) ||
+            ebb_store_put_value(store, "s", "last", id, &err) || ebb_store_put_job(store, &j, NULL, &err) ||
+            ebb_store_release(store, &err))
+            _exit(2);
+    }
+}
+
+static int same_job(void *data, const struct ebb_record *r, struct ebb_err *err)
+{
+    struct fixture *f = data;
+    int n = 0;
+
+    return ebb_store_get_job(f->store, r->id + 2, count_job, &n, err);
+}
+
+static int note_last(void *data, const struct ebb_job_record *j, struct ebb_err *err)
+{
+    (void)err;
+    snprintf(data, 40, "%s", j->id);
+    return 0;
+}
+
+static void test_a_kill_leaves_whole_steps(void **state)
+{
+    struct fixture *f = *state;
+    unsigned seed = 5;
+
+    for (int round = 0; round < 12; round++) {
+        char last[40] = "";
+        pid_t pid = fork();
+
+        if (pid == 0)
+            work_until_killed(f->dir);
+        usleep(2000 + (useconds_t)rand_r(&seed) % 60000);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        open_store(f); /* checks the integrity after the unclean stop */
+        assert_int_equal(records(f), jobs(f));
+        assert_int_equal(ebb_store_list(f->store, EBB_RECORD_DECISION, NULL, same_job, f, &f->err), 0);
+        assert_int_equal(ebb_store_list_jobs(f->store, &(struct ebb_job_filter){.newest_first = true, .limit = 1},
+                                             note_last, last, &f->err),
+                         0);
+        check_value(f, "last", last[0] ? last : NULL);
+        ebb_store_close(f->store);
+        f->store = NULL;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_store_that_is_busy_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_store_that_cannot_be_written_takes_none, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_disk_takes_none, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_kill_leaves_whole_steps, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
