@@ -12,10 +12,13 @@ static int refuse(const char *path, const char *why, struct ebb_err *err)
     return ebb_err_set(err, EBB_EPERMISSION, "executable %s: %s", path, why);
 }
 
-/* A folder in which others can put another file in its place; one with the sticky bit is fine. */
+/* Whether others can put another file in the place of one in a folder; the sticky bit keeps them from it. */
 static bool is_open(const struct stat *s)
 {
-    return (s->st_mode & S_IWOTH) && !(s->st_mode & S_ISVTX);
+    bool is_of_others = s->st_uid != 0 && s->st_uid != geteuid();
+    bool is_groups = (s->st_mode & S_IWGRP) && s->st_gid != 0 && s->st_gid != getegid();
+
+    return is_of_others || ((is_groups || (s->st_mode & S_IWOTH)) && !(s->st_mode & S_ISVTX));
 }
 
 static int check_folders(const char *path, struct ebb_err *err)
