@@ -14,7 +14,7 @@ struct ebb__store_kept {
     const char *sql; /* a literal: told by its address */
     sqlite3_stmt *stmt;
 };
-#define EBB__STORE_KEPT_MAX 32
+#define EBB__STORE_KEPT_MAX 64 /* more than there are */
 #define EBB__STORE_LENT_MAX 16
 
 struct ebb_store {
