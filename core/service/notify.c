@@ -13,7 +13,8 @@
 #define FIRST_WAIT_MS 30000
 #define COMMAND_MS 60000
 #define MAX_WAIT_MS 3600000
-#define TRIES_MIN 5 /* before it is given up: clocks step */
+#define NEW_START_WAIT_MS 5000 /* at most: whoever starts it anew may have mended what was wrong */
+#define TRIES_MIN 5            /* before it is given up: clocks step */
 
 static void schedule(struct ebb_notify *n);
 static void maybe_end(struct ebb_notify *n);
@@ -211,7 +212,7 @@ static void take_found(struct ebb_notify *n, struct ebb__notify_found *f, int64_
     item->state = EBB__NOTIFY_WAITING;
     item->tries = f->tries;
     item->first_ms = f->first_ms;
-    item->next_at = ebb_clock_elapsed_ms() + (wait < 0 ? 0 : wait > MAX_WAIT_MS ? MAX_WAIT_MS : wait);
+    item->next_at = ebb_clock_elapsed_ms() + (wait < 0 ? 0 : wait > NEW_START_WAIT_MS ? NEW_START_WAIT_MS : wait);
 }
 
 static void loaded(void *data)
