@@ -118,6 +118,41 @@ static void on_note(void *data, enum ebb_note note, const char *text)
     }
 }
 
+/* ---- what is loaded before it leads ---- */
+
+static int load_first(struct ebb__daemon *d, struct ebb_diagnostics *diags, struct ebb_err *err)
+{
+    struct ebb_generation_options o = {d->config_file, d->lead_store, d->generation, false, ebb__now(d)};
+    struct ebb_generation *loaded = NULL;
+    int rc = ebb_generation_load(&o, &loaded, diags, err);
+
+    if (rc)
+        return rc;
+    ebb_generation_unref(d->generation);
+    ebb_generation_unref(d->boot);
+    d->generation = loaded;
+    d->boot = ebb_generation_ref(loaded);
+    return 0;
+}
+
+/* What was loaded before the wait may be old by now. What does not load leaves it, as for a reload. */
+static void load_after_wait(struct ebb__daemon *d)
+{
+    struct ebb_diagnostics diags;
+    struct ebb_err err;
+
+    ebb_diagnostics_init(&diags);
+    if (load_first(d, &diags, &err)) {
+        ebb__diagnose_reload(d, &diags, &err);
+        ebb__say(&d->log, EBB_LOG_ERROR, NULL, "policies of before the wait stay in use: %s", err.message);
+    }
+    ebb_diagnostics_fini(&diags);
+    ebb_strs_fini(&d->paused);
+    ebb_strs_init(&d->paused);
+    if (ebb__pause_load(d, &err))
+        ebb__daemon_fail(d, &err);
+}
+
 /* ---- the tick ---- */
 
 static void try_to_lead(struct ebb__daemon *d)
@@ -128,7 +163,10 @@ static void try_to_lead(struct ebb__daemon *d)
     if (!rc) {
         d->is_leader = true;
         ebb__say(&d->log, EBB_LOG_INFO, NULL, "leads, epoch %" PRId64, d->epoch);
-        ebb__daemon_lead(d);
+        if (d->wall_ms)
+            load_after_wait(d);
+        if (!d->is_draining)
+            ebb__daemon_lead(d);
     } else if (rc != -(int)EBB_ELOCKED && !err.retryable) {
         ebb__daemon_fail(d, &err);
     } else if (!d->wall_ms) {
@@ -157,7 +195,7 @@ static void serve_tick(struct ebb__daemon *d, int64_t now_ms)
         ebb__daemon_list(d);
     if (now_ms >= d->clean_at_ms)
         ebb__daemon_clean(d);
-    if (d->wants_sync)
+    if (d->wants_sync && now_ms >= d->sync_at_ms)
         ebb__daemon_sync(d);
     ebb__daemon_switch(d);
     ebb__daemon_jobs_tick(d);
@@ -208,16 +246,6 @@ static char *real_config(const char *given)
     return out;
 }
 
-static int load_first(struct ebb__daemon *d, struct ebb_err *err)
-{
-    struct ebb_generation_options o = {d->config_file, d->lead_store, NULL, false, ebb__now(d)};
-    int rc = ebb_generation_load(&o, &d->generation, NULL, err);
-
-    if (!rc)
-        d->boot = ebb_generation_ref(d->generation);
-    return rc;
-}
-
 static int open_state(struct ebb__daemon *d, struct ebb_err *err)
 {
     struct ebb_buf dir;
@@ -263,7 +291,7 @@ static int open_base(struct ebb__daemon *d, struct ebb_err *err)
     d->has_generation_lock = true;
     rc = open_state(d, err);
     if (!rc)
-        rc = load_first(d, err);
+        rc = load_first(d, NULL, err);
     if (!rc)
         rc = ebb__pause_load(d, err);
     if (!rc)

@@ -195,6 +195,8 @@ void ebb__daemon_clean(struct ebb__daemon *d)
     struct task *task;
 
     d->clean_at_ms = ebb_clock_elapsed_ms() + EBB__HOUSEKEEPING_MS;
+    if (d->reload_fault.is_set) /* what was in the way may be gone */
+        ebb__daemon_reload(d, "housekeeping", false);
     if (d->is_cleaning || d->is_draining || d->store_fault.is_set)
         return;
     task = calloc(1, sizeof *task);

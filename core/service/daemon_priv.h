@@ -195,7 +195,8 @@ struct ebb__daemon {
     struct ebb_work_queue *queue;
     struct ebb__running *running;
     bool is_syncing, wants_sync;
-    int64_t ended[3]; /* succeeded, failed, cancelled */
+    int64_t sync_at_ms; /* elapsed clock: not before, after a failure */
+    int64_t ended[3];   /* succeeded, failed, cancelled */
 
     struct ebb_strs paused; /* "all", "policy x", "table y" */
     struct ebb__fault store_fault;

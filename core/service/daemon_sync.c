@@ -9,6 +9,7 @@
 #include "service/daemon_jobs_priv.h"
 
 #define QUEUED_MAX 10000
+#define RETRY_MS 10000
 #define LIVE ((1u << EBB_JOB_STARTED) | (1u << EBB_JOB_CANCELLING) | (1u << EBB_JOB_UNKNOWN))
 
 struct change {
@@ -184,7 +185,8 @@ static void done(void *data)
         ebb__say(&d->log, EBB_LOG_ERROR, NULL, "jobs can't be read: %s", task->err.message);
         if (ebb__is_store_error(&task->err))
             ebb__daemon_store_failed(d, &task->err);
-        d->wants_sync = true; /* with the next tick */
+        d->wants_sync = true;
+        d->sync_at_ms = ebb_clock_elapsed_ms() + RETRY_MS;
     } else {
         put_listed(d, task);
         if (task->recovers)

@@ -215,9 +215,11 @@ static int watch_parent(int fd, const char *file)
     return inotify_add_watch(fd, path, FILES_MASK);
 }
 
+/* The folder of policies may be another one under the same name by now: then what is in it was not told of. */
 static void watch_files(struct ebb__watch *w)
 {
     const char *policies = w->d->generation->config->policies;
+    int before = w->files[POLICIES];
     char lib[4096];
 
     w->files[CONFIG] = watch_parent(w->fd, w->d->config_file);
@@ -225,6 +227,8 @@ static void watch_files(struct ebb__watch *w)
     w->files[LIBRARIES] = -1;
     if (policies && snprintf(lib, sizeof lib, "%s/lib", policies) < (int)sizeof lib)
         w->files[LIBRARIES] = inotify_add_watch(w->fd, lib, FILES_MASK);
+    if (before > 0 && w->files[POLICIES] != before && w->files[POLICIES] > 0)
+        uv_timer_start(&w->d->debounce, on_debounce, EBB__RELOAD_QUIET_MS, 0);
 }
 
 static bool make_room(struct ebb__watch *w, size_t count)
