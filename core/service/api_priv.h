@@ -17,6 +17,7 @@
 #define EBB__API_BODY_MAX ((size_t)1 << 20) /* of the own interface, but for events */
 #define EBB__API_LIMIT 100                  /* items of a list when nothing else is asked for */
 #define EBB__API_LIMIT_MAX 1000
+#define EBB__API_HANDLER_MS 30000 /* a handler that reads tables is stopped then */
 #define EBB__API_STREAMS_MAX 64
 #define EBB__API_STREAM_BEAT_MS 15000
 #define EBB__API_STREAM_LIFE_MS (3600 * (int64_t)1000)

@@ -171,6 +171,24 @@ static void tell_store(struct ebb__api_request *r, const struct ebb_err *err)
         ebb_hub_post(r->call.hub, EBB_NOTE_STORE, NULL);
 }
 
+/* Nobody waits for ever, and others wait for the thread. */
+static int handle(struct ebb__api_request *r, struct ebb_err *err)
+{
+    struct ebb_site *site = r->call.ws ? ebb_workspace_site(r->call.ws) : NULL;
+    int rc;
+
+    if (site)
+        site->deadline_ms = ebb_clock_elapsed_ms() + EBB__API_HANDLER_MS;
+    rc = r->entry->route->handler(&r->call, err);
+    if (site)
+        site->deadline_ms = 0;
+    if (rc == -(int)EBB_ECANCELLED) {
+        r->call.status = 503;
+        rc = ebb_err_set(err, EBB_ECANCELLED, "the service: this took too long, or it is ending");
+    }
+    return rc;
+}
+
 static void carry_out(struct ebb__api_request *r)
 {
     struct ebb_err err;
@@ -182,7 +200,7 @@ static void carry_out(struct ebb__api_request *r)
         tell_store(r, &err);
         return;
     }
-    rc = r->entry->route->handler(&r->call, &err);
+    rc = handle(r, &err);
     if (rc)
         tell_store(r, &err);
     if (rc) /* a handler may say the status itself */
