@@ -51,9 +51,11 @@ static void write_plain(struct ebb_jsonw *w, const char *type)
     ebb_jsonw_str(w, text);
 }
 
-static void write_fields(struct ebb_jsonw *w, const struct ebb_value *fields, int depth)
+/* The fields of a struct; those of a schema are columns. */
+static void write_fields(struct ebb_jsonw *w, const char *key, const struct ebb_value *fields, bool are_columns,
+                         int depth)
 {
-    ebb_jsonw_key(w, "fields");
+    ebb_jsonw_key(w, key);
     ebb_jsonw_begin(w, '[');
     for (size_t i = 0; i < ebb_value_get_count(fields); i++) {
         const struct ebb_value *f = ebb_value_get_at(fields, i);
@@ -62,9 +64,11 @@ static void write_fields(struct ebb_jsonw *w, const struct ebb_value *fields, in
         ebb_jsonw_kstr(w, "name", ebb_value_text_of(f, "name"));
         ebb_jsonw_key(w, "type");
         ebb__gravitino_type(w, ebb_value_get(f, "type"), depth + 1);
-        ebb_jsonw_kbool(w, "nullable", !ebb_value_bool_of(f, "required", false));
         if (ebb_value_text_of(f, "doc"))
             ebb_jsonw_kstr(w, "comment", ebb_value_text_of(f, "doc"));
+        ebb_jsonw_kbool(w, "nullable", !ebb_value_bool_of(f, "required", false));
+        if (are_columns)
+            ebb_jsonw_kbool(w, "autoIncrement", false);
         ebb_jsonw_end(w, '}');
     }
     ebb_jsonw_end(w, ']');
@@ -91,7 +95,7 @@ void ebb__gravitino_type(struct ebb_jsonw *w, const struct ebb_value *type, int 
     ebb_jsonw_begin(w, '{');
     ebb_jsonw_kstr(w, "type", kind);
     if (!strcmp(kind, "struct"))
-        write_fields(w, ebb_value_get(type, "fields"), depth);
+        write_fields(w, "fields", ebb_value_get(type, "fields"), false, depth);
     else if (!strcmp(kind, "list")) {
         write_part(w, type, "element", "elementType", depth);
         ebb_jsonw_kbool(w, "containsNull", !ebb_value_bool_of(type, "element-required", false));
@@ -101,28 +105,6 @@ void ebb__gravitino_type(struct ebb_jsonw *w, const struct ebb_value *type, int 
         ebb_jsonw_kbool(w, "valueContainsNull", !ebb_value_bool_of(type, "value-required", false));
     }
     ebb_jsonw_end(w, '}');
-}
-
-static void write_columns(struct ebb_jsonw *w, const struct ebb_value *schema)
-{
-    const struct ebb_value *fields = ebb_value_get(schema, "fields");
-
-    ebb_jsonw_key(w, "columns");
-    ebb_jsonw_begin(w, '[');
-    for (size_t i = 0; i < ebb_value_get_count(fields); i++) {
-        const struct ebb_value *f = ebb_value_get_at(fields, i);
-
-        ebb_jsonw_begin(w, '{');
-        ebb_jsonw_kstr(w, "name", ebb_value_text_of(f, "name"));
-        ebb_jsonw_key(w, "type");
-        ebb__gravitino_type(w, ebb_value_get(f, "type"), 1);
-        if (ebb_value_text_of(f, "doc"))
-            ebb_jsonw_kstr(w, "comment", ebb_value_text_of(f, "doc"));
-        ebb_jsonw_kbool(w, "nullable", !ebb_value_bool_of(f, "required", false));
-        ebb_jsonw_kbool(w, "autoIncrement", false);
-        ebb_jsonw_end(w, '}');
-    }
-    ebb_jsonw_end(w, ']');
 }
 
 /* ---- partitioning, order ---- */
@@ -260,7 +242,7 @@ int ebb__gravitino_layout(struct ebb_jsonw *w, const struct ebb_metadata *m, str
     if (!rc)
         rc = read_part("sort order", m->sort_order_json, &order, err);
     if (!rc) {
-        write_columns(w, schema);
+        write_fields(w, "columns", ebb_value_get(schema, "fields"), true, 0);
         ebb_jsonw_key(w, "distribution");
         ebb_jsonw_raw(w, NONE, sizeof NONE - 1);
         write_list(w, "sortOrders", schema, ebb_value_get(order, "fields"), write_order);
