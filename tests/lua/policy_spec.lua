@@ -40,6 +40,18 @@ describe("ebb.policy", function()
     assert.equal("observe", record.mode)
   end)
 
+  it("counts an event that was told after the run, whenever it happened", function()
+    local policy <close> = assert(ebb.policy.load(ON_EVENT))
+    local given = facts()
+    given.runs = { { id = "r-1", started = NOW - 3600000, ended = NOW - 3000000, outcome = "success" } }
+    given.events[1].at = NOW - 7200000
+    assert.equal("false", checks(assert(policy:decide(given, { now = NOW }))).failed_commits)
+    given.events[1].received = NOW - 3400000 -- while it ran
+    assert.equal("true", checks(assert(policy:decide(given, { now = NOW }))).failed_commits)
+    given.events[1].received = NOW - 3700000
+    assert.equal("false", checks(assert(policy:decide(given, { now = NOW }))).failed_commits)
+  end)
+
   it("decides on a captured table", function()
     local policy = assert(ebb.policy.load(ON_EVENT))
     local record = assert(policy:decide(CLICKS, { now = NOW, mode = "enforce", id = "d-x", params = { every_n = 50 },
