@@ -115,14 +115,28 @@ static int make_config(const struct ebb__look_step *s, struct making *m, struct 
     return 0;
 }
 
-static void write_fuses(const struct ebb_fuses *fuses, struct ebb_jsonw *w)
+/* When a run must have stopped since quiet hours begin (stop_in_quiet), however long its job waits; 0: not for that.
+ * The other limit, the guard's own, counts from its start. */
+static int64_t quiet_begins_ms(const struct ebb__look_step *s)
 {
+    const struct ebb_guard *guard = ebb_settings_get_guard(s->settings);
+    int64_t timeout_ms = ebb_decision_get_fuses(s->decision)->timeout_ms;
+
+    if (!guard->stop_in_quiet || timeout_ms <= 0 || timeout_ms == guard->timeout_ms)
+        return 0;
+    return s->question.input.now_ms + timeout_ms;
+}
+
+static void write_fuses(const struct ebb__look_step *s, struct ebb_jsonw *w)
+{
+    const struct ebb_fuses *fuses = ebb_decision_get_fuses(s->decision);
+    int64_t own_ms = ebb_settings_get_guard(s->settings)->timeout_ms;
     struct ebb_value *v = ebb_value_new_map(NULL);
 
     ebb_value_put_int(v, "max_files", fuses->max_files);
     ebb_value_put_int(v, "max_bytes", fuses->max_bytes);
     ebb_value_put_float(v, "max_share", fuses->max_share);
-    ebb_value_put_int(v, "timeout", fuses->timeout_ms);
+    ebb_value_put_int(v, "timeout", quiet_begins_ms(s) ? own_ms : fuses->timeout_ms);
     ebb_jsonw_key(w, "fuses");
     if (ebb_value_check(v, "fuses", NULL))
         w->out->bad = true; /* never a job without its limits */
@@ -140,7 +154,7 @@ static void write_origin(const struct ebb__look_step *s, const struct making *m,
     ebb_jsonw_kbool(w, "plan_only", binding->mode != EBB_BIND_ENFORCE || s->way->is_dry || s->way->plan_only);
     ebb_jsonw_kbool(w, "needs_full", binding->mode == EBB_BIND_ENFORCE);
     ebb_jsonw_kbool(w, "allow_below_floor", binding->allow_below_floor);
-    write_fuses(ebb_decision_get_fuses(s->decision), w);
+    write_fuses(s, w);
     if (ebb_value_get(m->config, "options")) {
         ebb_jsonw_key(w, "options");
         ebb_value_write(ebb_value_get(m->config, "options"), w);
@@ -204,6 +218,7 @@ static void fill_job(const struct ebb__look_step *s, struct making *m)
                                      .priority = s->way->owner ? BY_HAND_PRIORITY : 0,
                                      .queued_ms = now_ms,
                                      .changed_ms = now_ms,
+                                     .deadline_ms = quiet_begins_ms(s),
                                      .plan = "",
                                      .run = "",
                                      .code = "",

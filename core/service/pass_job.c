@@ -229,7 +229,7 @@ int ebb__pass_end_left(struct ebb__pass *p, struct ebb_err *err)
             ebb__pass_keep_gravest(p, &why);
         if (rc && err)
             *err = why;
-        if (!ebb__look_is_fatal(rc))
+        if (!ebb__look_is_fatal(rc) || (rc == -(int)EBB_ECANCELLED && !ebb_site_is_cancelled(p->site)))
             rc = 0;
     }
     free(l.jobs);

@@ -110,8 +110,8 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
     ebb_buf_fini(&label);
     if (rc)
         ebb__pass_keep_gravest(p, &why);
-    if (rc != -(int)EBB_ECANCELLED && rc != -(int)EBB_ENOMEM)
-        return 0;
+    if (rc != -(int)EBB_ENOMEM && (rc != -(int)EBB_ECANCELLED || !ebb_site_is_cancelled(p->site)))
+        return 0; /* that its time was over ends a job, not the pass */
     if (err)
         *err = why;
     return rc;

@@ -37,16 +37,22 @@ static const struct {
     {"purge", ebb__work_purge},
 };
 
+static bool is_too_late(const struct ebb__work *w)
+{
+    return w->job->deadline_ms && ebb_clock_now(&w->site->clock) >= w->job->deadline_ms;
+}
+
 static int carry_out(struct ebb__work *w, struct ebb_err *err)
 {
     int rc = ebb_value_of_json(w->job->id, w->job->json, strlen(w->job->json), NULL, &w->json, err);
 
     if (rc)
         return rc;
-    if (w->job->deadline_ms && ebb_clock_now(&w->site->clock) >= w->job->deadline_ms)
-        return ebb_err_set(err, EBB_ECANCELLED, "%s: came too late", w->job->id);
+    if (is_too_late(w))
+        return ebb_err_set(err, EBB_ECANCELLED, "%s: its time was over before it began", w->job->id);
     if (ebb_value_get_kind(w->json) != EBB_VALUE_MAP)
         return ebb_err_set(err, EBB_EUSAGE, "%s: its configuration: an object is wanted", w->job->id);
+    w->has_started = true;
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
         if (!strcmp(KINDS[i].kind, w->job->kind))
             return KINDS[i].run(w, err);
@@ -106,6 +112,14 @@ static bool may_pass(const struct ebb__work *w, const struct ebb_err *err)
     }
 }
 
+/* A run whose time was over is gone on with later, where it stopped. */
+static bool may_go_on(const struct ebb__work *w, const struct ebb_err *err)
+{
+    if (err->error == EBB_ECANCELLED)
+        return w->out->run[0] && !w->job->deadline_ms;
+    return !w->has_begun && may_pass(w, err);
+}
+
 /* The same for the same job, but not for all jobs that failed at once. */
 static int64_t back_off_ms(const struct ebb__work *w)
 {
@@ -125,7 +139,7 @@ static void judge_stop(struct ebb__work *w, struct ebb_err *err)
 {
     struct ebb_work_result *out = w->out;
 
-    out->state = is_to_stop(w) ? EBB_JOB_CANCELLED : EBB_JOB_FAILED;
+    out->state = is_to_stop(w) || !w->has_started ? EBB_JOB_CANCELLED : EBB_JOB_FAILED;
     if (out->state == EBB_JOB_FAILED)
         ebb_err_set(err, EBB_ECANCELLED, "%s: its time was over (guard.timeout)", w->job->id);
     if (out->run[0])
@@ -141,7 +155,7 @@ static void judge(struct ebb__work *w, int rc, struct ebb_err *err)
     if (rc == -(int)EBB_ECANCELLED)
         judge_stop(w, err);
     out->is_held = rc == -(int)EBB_EFUSE || (!rc && !out->run[0] && !strcmp(out->status, "ready"));
-    if (out->state != EBB_JOB_FAILED || w->has_begun || w->job->attempt >= attempts_max || !may_pass(w, err))
+    if (out->state != EBB_JOB_FAILED || w->job->attempt >= attempts_max || !may_go_on(w, err))
         return;
     out->state = EBB_JOB_QUEUED;
     out->not_before_ms = ebb_clock_now(&w->site->clock) + back_off_ms(w);

@@ -42,8 +42,9 @@ struct ebb_work_context {
 /* Carry out a job that is in state started (recorded by the caller). A job that was started before (attempt > 1, or its
  * run is there already) is gone on with: a run of its plan that is in the journal is resumed, one that ended is taken
  * as its result, else it begins anew. What may pass (a lock, storage that does not answer, metadata that changed) is
- * tried again later, with back-off, as long as nothing was begun. A decision that led to no run gets the record of one,
- * that intervals and back-off count. The new state is not written here. */
+ * tried again later, with back-off, as long as nothing was begun; a run that its timeout stopped is gone on with
+ * likewise. A job whose deadline is past before it begins is cancelled. A decision that led to no run gets the record
+ * of one, that intervals and back-off count. The new state is not written here. */
 void ebb_work_run(const struct ebb_work_context *context, const struct ebb_job_record *job,
                   struct ebb_work_result *out);
 

@@ -15,7 +15,8 @@ struct ebb__work {
     struct ebb_value *json; /* of the job; a map */
     struct ebb_site *site;  /* of the context's workspace; cancelled, progress and deadline are those of the job */
     struct ebb_work_result *out;
-    bool has_begun; /* something may have been done to the table: it is not begun again */
+    bool has_started; /* it was not too late from the beginning */
+    bool has_begun;   /* something may have been done to the table: it is not begun again */
 };
 
 /* Each carries out one kind of job: 0, or what went wrong; EBB_ECANCELLED when it stopped because it was to. Ids and

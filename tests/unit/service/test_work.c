@@ -217,8 +217,9 @@ static void test_cancelled_and_too_late(void **state)
     atomic_store(&stop_it, false);
     job.deadline_ms = world_now(&w) - 60000;
     r = run_job(&w, job);
-    expect(&r, EBB_JOB_FAILED, EBB_ECANCELLED);
-    assert_non_null(strstr(r.err.message, "guard.timeout"));
+    expect(&r, EBB_JOB_CANCELLED, EBB_ECANCELLED);
+    assert_non_null(strstr(r.err.message, "before it began"));
+    assert_int_equal(count_records(&w, EBB_RECORD_RUN, NULL), 0);
     assert_true(has_file(&w.tables[0], "data/old-0.parquet"));
     job.deadline_ms = world_now(&w) + 3600000;
     r = run_job(&w, job);
