@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "io/store_look.h"
+#include "service/daemon.h"
 #include "service/workspace.h"
 
 #define SPACE_FAIL ((uint64_t)64 << 20)
@@ -107,6 +108,20 @@ static void tell_store(struct ebb__doctor *d, const struct ebb_store_look *look)
     tell_size(d, look);
 }
 
+static void tell_daemon(struct ebb__doctor *d, const char *folder, const struct ebb_store_look *look)
+{
+    struct ebb_daemon_place place;
+
+    memset(&place, 0, sizeof place);
+    if (ebb_daemon_find(folder, &place, NULL))
+        ebb__doctor_say(d, EBB_DOCTOR_WARN, "daemon", "when it stays so, its log tells why",
+                        "runs, pid %ld, but serves no HTTP yet", look->leader_pid);
+    else
+        ebb__doctor_say(d, EBB_DOCTOR_OK, "daemon", "", "runs, pid %ld, %s://%s", look->leader_pid, place.scheme,
+                        place.address);
+    memset(&place, 0, sizeof place);
+}
+
 static void look_at_store(struct ebb__doctor *d, const char *folder)
 {
     struct ebb_store_look look;
@@ -124,7 +139,7 @@ static void look_at_store(struct ebb__doctor *d, const char *folder)
     else
         tell_store(d, &look);
     if (look.is_led)
-        ebb__doctor_say(d, EBB_DOCTOR_OK, "daemon", "", "runs, pid %ld", look.leader_pid);
+        tell_daemon(d, folder, &look);
     else
         ebb__doctor_say(d, EBB_DOCTOR_OK, "daemon", "", "no daemon works on this state folder");
 }

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import daemon
 import program
 
 POLICY = 'return policy { api = 1, name = "%s", target = { tables = { "**" } },\n  decide = function(t, ctx) return skip(all {}) end,\n}\n'
@@ -222,7 +223,14 @@ class Doctor(unittest.TestCase):
             f.write("4711\n")
             f.flush()
             fcntl.lockf(f, fcntl.LOCK_EX)
-            self.told("daemon", "ok", "runs, pid 4711")
+            self.told("daemon", "warn", "runs, pid 4711")
+        self.told("daemon", "ok", "no daemon")
+
+    def test_a_daemon_that_serves(self):
+        self.configure()
+        with daemon.Daemon(os.path.join(self.dir, "ebb.lua"), self.state) as d:
+            self.told("daemon", "ok", "runs, pid %d, http://%s" % (d.process.pid, d.address))
+            self.assertEqual(0, d.stop())
         self.told("daemon", "ok", "no daemon")
 
     def test_addresses(self):

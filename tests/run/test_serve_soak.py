@@ -80,7 +80,7 @@ class Soak(test_serve.Base):
         with open(os.path.join(folder, "metadata", "v%d.metadata.json" % version), encoding="utf-8") as f:
             metadata = json.load(f)
         path = self.write("wh/db/%s/data/live-%d.parquet" % (name, version), "live %d" % version, 10 * test_run.DAY)
-        metadata["statistics"] = metadata["statistics"][-20:] + [dict(metadata["statistics"][0], **{"statistics-path": "file:" + path})]
+        metadata["statistics"] = metadata["statistics"][:1] + metadata["statistics"][1:][-20:] + [dict(metadata["statistics"][0], **{"statistics-path": "file:" + path})]
         self.dropped(metadata)
         new = self.write("wh/db/%s/metadata/v%d.metadata.json" % (name, version + 1), json.dumps(metadata))
         self.write("wh/db/%s/metadata/version-hint.text" % name, str(version + 1))
