@@ -227,7 +227,7 @@ static void watch_files(struct ebb__watch *w)
     w->files[LIBRARIES] = -1;
     if (policies && snprintf(lib, sizeof lib, "%s/lib", policies) < (int)sizeof lib)
         w->files[LIBRARIES] = inotify_add_watch(w->fd, lib, FILES_MASK);
-    if (before > 0 && w->files[POLICIES] != before && w->files[POLICIES] > 0)
+    if (before && w->files[POLICIES] != before)
         uv_timer_start(&w->d->debounce, on_debounce, EBB__RELOAD_QUIET_MS, 0);
 }
 

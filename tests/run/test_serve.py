@@ -292,6 +292,20 @@ class Reload(Base):
         self.assertEqual(0, self.ebb("reload", "--wait").status)
         self.assertIsNone(self.now()["error"])
 
+    def test_folder_emptied(self):
+        os.unlink(os.path.join(self.top, "policies", "sweep.lua"))
+        daemon.wait(lambda: self.now()["error"], what="the error")
+        self.assertEqual((self.hash, 1), (self.now()["hash"], self.daemon.status()["policies"]))
+        self.assertTrue(self.daemon.is_ready())
+
+    def test_folder_replaced(self):
+        os.rename(os.path.join(self.top, "policies"), os.path.join(self.top, "policies-before"))
+        os.makedirs(os.path.join(self.top, "policies-next"))
+        with open(os.path.join(self.top, "policies-before", "sweep.lua"), encoding="utf-8") as f:
+            self.write("policies-next/sweep.lua", f.read() + "-- another\n")
+        os.rename(os.path.join(self.top, "policies-next"), os.path.join(self.top, "policies"))
+        daemon.wait(lambda: self.now()["hash"] != self.hash and not self.now()["error"], what="the policies of the other folder")
+
     def test_emptied_needs_force(self):
         os.unlink(os.path.join(self.top, "policies", "sweep.lua"))
         self.write("ebb.lua", 'return { catalogs = { lake = { type = "directory", path = "./wh" } }, policies = "./policies" }')
@@ -449,6 +463,12 @@ class End(Base):
 
 
 class Standby(Base):
+    def is_kept(self, scope):
+        with sqlite3.connect("file:%s/ebb.db?mode=ro" % self.state, uri=True) as db:
+            found = db.execute("SELECT count(*) FROM value WHERE scope = ?", (scope,)).fetchone()[0]
+        db.close()
+        return found
+
     def test_the_other_takes_over(self):
         self.policy()
         self.bind("enforce")
@@ -461,9 +481,17 @@ class Standby(Base):
         daemon.wait(lambda: "waits" in second.said(), what="the standby")
         self.assertTrue(first.is_ready())
         self.assertEqual(first.process.pid, self.place()["pid"])
+        before = first.status()["generation"]["hash"]
+        self.policy(lines='doc = "another",')
+        daemon.wait(lambda: first.status()["generation"]["hash"] != before, what="the new policies")
+        self.assertEqual(202, first.ask("/api/pause", "POST", {}).status)
+        daemon.wait(lambda: first.status()["paused"])
+        now = first.status()["generation"]["hash"]
+        daemon.wait(lambda: self.is_kept("pause"), what="that the pause is kept")
         first.kill()
         daemon.wait(second.is_serving, what="the takeover")
         self.ready(second)
+        self.assertEqual((now, ["all"]), (second.status()["generation"]["hash"], second.status()["paused"]))
         self.assertEqual(epoch + 1, second.status()["leader"]["epoch"])
         self.assertEqual(1, second.said().count("waits, since"))
         self.assertEqual(0, second.stop())

@@ -69,7 +69,7 @@ class Kill(test_serve.Base):
         now = {p: v for f in self.folders.values() for p, v in program.tree(f, without=(test_serve.QUARANTINE,)).items()}
         self.assertEqual({}, {p: (v, now.get(p)) for p, v in self.live.items() if now.get(p) != v})
 
-    def round(self, waiting):
+    def round(self, waiting, end=None):
         d = daemon.Daemon(self.config, self.state)
         d.spawn()
         try:
@@ -82,6 +82,8 @@ class Kill(test_serve.Base):
                 for told in sorted(waiting):
                     if self.tell(d, told):
                         waiting.discard(told)
+            if end:
+                end(d)
         finally:
             d.kill()
         self.kills += 1
@@ -106,6 +108,19 @@ class Kill(test_serve.Base):
         count = self.check_store()
         self.assertGreaterEqual(self.kills, 2)
         program.measured("kill -9 %d times in %g s, %d files and %d events, %d occurrences: none twice, none lost" % (self.kills, SECONDS, self.planted, self.told, count))
+
+    def test_terminate_in_a_loop(self):
+        def stop(d):
+            self.assertEqual(0, d.stop(), d.said()[-2000:])
+
+        waiting = set()
+        end = time.monotonic() + SECONDS / 2
+        while time.monotonic() < end:
+            self.round(waiting, stop)
+        d = self.finish(waiting)
+        self.assertEqual(0, d.stop())
+        self.check_files()
+        self.check_store()
 
     def cycle(self, d, times):
         for i in range(times):
