@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define HELD_MAX_BYTES ((size_t)1 << 20) /* longer ones are caches */
+
 static int write_value(struct ebb_store *store, const char *sql, const char *const *values, int count,
                        struct ebb_err *err)
 {
@@ -31,7 +33,7 @@ int ebb__store_write_value(struct ebb_store *store, const char *scope, const cha
 int ebb_store_put_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
                         struct ebb_err *err)
 {
-    if (store->held)
+    if (store->held && (!value || strlen(value) <= HELD_MAX_BYTES))
         return ebb__store_hold_value(store, scope, key, value, err);
     return ebb__store_write_value(store, scope, key, value, err);
 }

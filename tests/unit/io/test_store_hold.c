@@ -165,9 +165,33 @@ static void test_moves_are_written_at_once(void **state)
     assert_int_equal(ebb_store_release(f->store, &f->err), 0);
 }
 
+static void test_a_cache_is_written_at_once(void **state)
+{
+    struct fixture *f = *state;
+    size_t n = ((size_t)1 << 20) + 1;
+    char *large = malloc(n + 1);
+    struct ebb_buf value;
+    bool found = false;
+
+    assert_non_null(large);
+    memset(large, ' ', n);
+    large[n] = '\0';
+    open_store(f);
+    gather(f);
+    assert_int_equal(ebb_store_put_value(f->store, "cache", "k", large, &f->err), 0);
+    ebb_store_drop_held(f->store);
+    ebb_buf_init(&value, 2 * n);
+    assert_int_equal(ebb_store_get_value(f->store, "cache", "k", &value, &found, &f->err), 0);
+    assert_true(found);
+    assert_int_equal(value.len, n);
+    ebb_buf_fini(&value);
+    free(large);
+}
+
 static void test_too_much_is_refused(void **state)
 {
     struct fixture *f = *state;
+    struct ebb_record r = record("d-000002", "run");
     size_t n = (size_t)257 << 20;
     char *large = malloc(n + 1);
 
@@ -177,7 +201,8 @@ static void test_too_much_is_refused(void **state)
     large[n] = '\0';
     open_store(f);
     gather(f);
-    assert_int_equal(ebb_store_put_value(f->store, "s", "large", large, &f->err), -EBB_ELIMIT);
+    r.json = large;
+    assert_int_equal(ebb_store_put(f->store, EBB_RECORD_DECISION, &r, &f->err), -EBB_ELIMIT);
     assert_non_null(strstr(f->err.message, "256 MiB"));
     assert_int_equal(ebb_store_release(f->store, &f->err), 0); /* what was gathered before is not lost */
     check_value(f, "k", "2");
@@ -329,6 +354,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_all_or_none, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_job_whose_occurrence_is_taken_is_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_moves_are_written_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_cache_is_written_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_much_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_store_that_is_busy_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_store_that_cannot_be_written_takes_none, setup, teardown),
