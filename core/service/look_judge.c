@@ -215,9 +215,25 @@ static bool is_paused(const struct ebb__look_step *s)
                                             has_pause(paused, "table ", s->table->label)));
 }
 
-static int leave(struct ebb__look_step *s, struct ebb_err *err)
+/* With catch_up = "all" occurrences run one after the other: the next waits for the one before, it does not overlap
+ * it. */
+static bool waits_its_turn(const struct ebb__look_step *s)
 {
-    s->report.status = s->due.is_due ? "paused" : "not due";
+    const struct ebb_value *runs = ebb_value_get(s->facts, "runs"), *last;
+    const struct ebb_trigger *t;
+    const char *outcome;
+
+    if (!s->due.is_due || s->due.trigger == SIZE_MAX)
+        return false;
+    t = ebb_settings_get_trigger(s->settings, s->due.trigger);
+    last = ebb_value_get_at(runs, ebb_value_get_count(runs) - 1);
+    outcome = ebb_value_text_of(last, "outcome");
+    return t->kind <= EBB_TRIGGER_EVERY && t->catch_up == EBB_CATCH_UP_ALL && outcome && !strcmp(outcome, "running");
+}
+
+static int leave(struct ebb__look_step *s, const char *why, struct ebb_err *err)
+{
+    s->report.status = s->due.is_due ? why : "not due";
     s->report.due = s->due.is_due ? s->due.kind : NULL;
     s->due.is_due = false; /* it stays so: not a reason to look again */
     return save(s, false, err);
@@ -229,7 +245,9 @@ static int judge_due(struct ebb__look_step *s, const struct ebb_schedule_input *
     int rc;
 
     if (is_paused(s))
-        return leave(s, err);
+        return leave(s, "paused", err);
+    if (waits_its_turn(s))
+        return leave(s, "waiting", err);
     if (s->due.is_dropped)
         ebb_metrics_add(s->looker->metrics, EBB_METRIC_DROPPED_OCCURRENCES, NULL, 1);
     if (!s->due.is_due) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/failpoint.h"
+#include "service/objects.h"
 #include "service/pass_run_priv.h"
 
 #define JOB_MAX_BYTES ((size_t)2 << 20)
@@ -151,8 +152,9 @@ static int on_job(void *data, const struct ebb_job_record *job, struct ebb_err *
     const struct ebb_pass_options *o = l->p->options;
     struct ebb_job_record *grown;
 
-    if (!job->policy[0] || !job->parent[0] || (o->policy && strcmp(o->policy, job->policy)) ||
-        (o->table && !ebb_table_glob_is_match(o->table, job->table)))
+    /* Those of policy objects are the daemon's: a pass knows no such bindings. */
+    if (!job->policy[0] || !job->parent[0] || !strncmp(job->policy, EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX)) ||
+        (o->policy && strcmp(o->policy, job->policy)) || (o->table && !ebb_table_glob_is_match(o->table, job->table)))
         return 0;
     grown = realloc(l->jobs, (l->count + 1) * sizeof *grown);
     if (!grown)

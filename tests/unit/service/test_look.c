@@ -106,6 +106,31 @@ static void test_a_job_that_waits_counts_as_a_run(void **state)
     stop(&w, &l);
 }
 
+/* catch_up = "all": the next occurrence waits for the end of the run before it, and is not lost to overlap. */
+static void test_what_is_caught_up_waits_its_turn(void **state)
+{
+    static const char POLICY[] = "return policy { api = 1, name = 'sweep', triggers = { time.every { '1h', anchor = "
+                                 "'epoch', catch_up = 'all', max = 3 } },\n"
+                                 "decide = function(t, ctx) " RUN " end }\n";
+    struct world w;
+    struct looked l;
+
+    (void)state;
+    start(&w, &l, BIND("enforce"), POLICY);
+    for (int i = 1; i <= 3; i++) {
+        assert_ok(&w, look(&w, &l, i * 10));
+        assert_string_equal(l.status, "queued");
+        assert_int_equal(jobs_of(&w).count, i);
+        assert_ok(&w, look(&w, &l, i * 10 + 5));
+        assert_string_equal(l.status, i < 3 ? "waiting" : "not due");
+        assert_int_equal(jobs_of(&w).count, i);
+        sql_on(&w, "UPDATE job SET state = 2");
+    }
+    assert_ok(&w, look(&w, &l, 100));
+    assert_string_equal(l.status, "not due");
+    stop(&w, &l);
+}
+
 /* Within one look, too: what was queued a moment ago is in no store yet. */
 static void test_slots_count_what_the_same_look_queued(void **state)
 {
@@ -397,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_a_decision_to_run_is_a_job),
         cmocka_unit_test(test_the_wake_time_is_the_next_fire),
         cmocka_unit_test(test_a_job_that_waits_counts_as_a_run),
+        cmocka_unit_test(test_what_is_caught_up_waits_its_turn),
         cmocka_unit_test(test_slots_count_what_the_same_look_queued),
         cmocka_unit_test(test_a_store_that_fails_takes_nothing),
         cmocka_unit_test(test_interrupted_it_takes_nothing),
