@@ -115,8 +115,9 @@ int ebb_store_get_value(struct ebb_store *store, const char *scope, const char *
 
 /* Gather writes: until the release puts of records, values and jobs are kept in memory (and not seen by reads) and are
  * then written in one durable transaction, all or none. For many small writes of one step, such as looking at a hundred
- * tables. Not nested. Everything else (claims, moves) is written at once, as ever, and so are values of more than 128
- * KiB: caches, which belong to no step. EBB_ELIMIT when more than 256 MiB are gathered. */
+ * tables. Not nested. Everything else (claims, moves) is written at once, as ever, and so are values of more than 1
+ * MiB: caches, which belong to no step. EBB_ELIMIT when more than 256 MiB are gathered. Whatever a release gives,
+ * nothing is gathered afterwards. */
 int ebb_store_hold(struct ebb_store *store, struct ebb_err *err);
 int ebb_store_release(struct ebb_store *store, struct ebb_err *err);
 /* Forget what was gathered. */
