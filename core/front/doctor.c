@@ -65,6 +65,34 @@ static void tell(void *data, const struct ebb_doctor_line *line)
         tell_people(t->cli, line);
 }
 
+/* JSON text with a line for each member; its own blanks are in texts only. */
+static void print_indented(struct ebb_buf *out, const char *json)
+{
+    bool in_text = false;
+    int depth = 0;
+
+    for (const char *p = json; *p; p++) {
+        bool is_empty = (*p == '{' && p[1] == '}') || (*p == '[' && p[1] == ']');
+
+        if (*p == '"' || (in_text && *p == '\\')) {
+            in_text = *p == '"' ? !in_text : in_text;
+            ebb_buf_append(out, p, *p == '"' ? 1 : 2);
+            p += *p != '"';
+        } else if (in_text) {
+            ebb_buf_putc(out, *p);
+        } else if (is_empty) {
+            ebb_buf_append(out, p++, 2);
+        } else {
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+            if (*p == '}' || *p == ']')
+                ebb_buf_printf(out, "\n%*s", 2 * depth, "");
+            ebb_buf_puts(out, *p == ':' ? ": " : (char[2]){*p, '\0'});
+            if (*p == '{' || *p == '[' || *p == ',')
+                ebb_buf_printf(out, "\n%*s", 2 * depth, "");
+        }
+    }
+}
+
 static int print_end(struct telling *t, const struct ebb_config *config, enum ebb_doctor_level worst,
                      struct ebb_err *err)
 {
@@ -82,7 +110,7 @@ static int print_end(struct telling *t, const struct ebb_config *config, enum eb
         ebb_jsonw_end(&t->w, '}');
         ebb_buf_putc(&t->cli->out, '\n');
     } else if (!rc && config && ebb_args_has(&t->cli->args, "effective")) {
-        ebb_print_text(&t->cli->out, ebb_buf_cstr(&text));
+        print_indented(&t->cli->out, ebb_buf_cstr(&text));
         ebb_buf_putc(&t->cli->out, '\n');
     }
     ebb_buf_fini(&text);

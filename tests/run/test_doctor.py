@@ -289,7 +289,9 @@ class Doctor(unittest.TestCase):
     def test_what_counts_is_shown_with_its_default(self):
         self.configure()
         done = self.doctor("--effective")
-        shown = json.loads(done.out.splitlines()[-1])
+        shown = json.loads(done.out[done.out.index("\n{\n"):])
+        self.assertEqual(shown, self.doctor("--json").json()["configuration"])
+        self.assertIn('\n    "listen": "127.0.0.1:8490",\n', done.out)
         self.assertEqual(("127.0.0.1:8490", "default", "none", 2, "1m", {"decisions": "90d", "events": "30d", "jobs": "90d"}),
                          tuple(shown["serve"][k] for k in ("listen", "metalake", "auth", "jobs", "poll", "keep")))
         self.assertEqual(os.path.join(os.path.realpath(self.dir), "./wh"), shown["catalogs"]["files"]["path"])
