@@ -45,12 +45,8 @@ static const char MOVES[] =
     " AND r.id NOT IN (SELECT run FROM job WHERE state NOT IN (2, 3, 5)) LIMIT 5000)";
 static const char JOBS[] = "DELETE FROM job WHERE rowid IN (SELECT rowid FROM job WHERE state IN (2, 3, 5)"
                            " AND ended_ms < ?1 LIMIT " PAGE ")";
-/* The last one stays: the numbers go on from it. */
 static const char EVENTS[] =
-    "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq < (SELECT coalesce(min(seq),"
-    " (SELECT max(seq) FROM event)) FROM event WHERE received_ms >= ?1) ORDER BY seq LIMIT " PAGE ")";
-static const char EVENTS_BEFORE[] =
-    "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ?1 ORDER BY seq LIMIT " PAGE ")";
+    "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ?1 ORDER BY seq LIMIT 5000)";
 
 static int delete_all(struct ebb_store *store, const char *sql, int64_t bound, int64_t *dropped, struct ebb_err *err)
 {
@@ -73,7 +69,7 @@ static int delete_older(struct ebb_store *store, const char *sql, int64_t now_ms
     return age_ms > 0 ? delete_all(store, sql, now_ms - age_ms, dropped, err) : 0;
 }
 
-/* What a query gives for the row that is `max` from the newest; *found false when there are not so many. */
+/* The bound that a query gives for ?1; *found false when it gives none. */
 static int find_bound(struct ebb_store *store, const char *sql, int64_t max, int64_t *out, bool *found,
                       struct ebb_err *err)
 {
@@ -105,14 +101,26 @@ static int bound_skips(struct ebb_store *store, int64_t max, int64_t *dropped, s
     return rc || !found ? rc : delete_all(store, SKIPS, at_ms, dropped, err);
 }
 
+/* Those before the first that is young enough; the last one stays, the numbers go on from it. */
+static int drop_old_events(struct ebb_store *store, int64_t before_ms, int64_t *dropped, struct ebb_err *err)
+{
+    static const char SQL[] = "SELECT coalesce((SELECT min(seq) FROM event WHERE received_ms >= ?1),"
+                              " (SELECT max(seq) FROM event), 0) - 1";
+    int64_t seq = 0;
+    bool found = false;
+    int rc = find_bound(store, SQL, before_ms, &seq, &found, err);
+
+    return rc || !found ? rc : delete_all(store, EVENTS, seq, dropped, err);
+}
+
 static int bound_events(struct ebb_store *store, int64_t max, int64_t *dropped, struct ebb_err *err)
 {
     static const char SQL[] = "SELECT seq FROM event ORDER BY seq DESC LIMIT 1 OFFSET ?1";
     int64_t seq = 0;
     bool found = false;
-    int rc = max > 0 ? find_bound(store, SQL, max, &seq, &found, err) : 0;
+    int rc = find_bound(store, SQL, max, &seq, &found, err);
 
-    return rc || !found ? rc : delete_all(store, EVENTS_BEFORE, seq, dropped, err);
+    return rc || !found ? rc : delete_all(store, EVENTS, seq, dropped, err);
 }
 
 int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_retention *keep, int64_t *dropped,
@@ -122,8 +130,7 @@ int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_re
         const char *sql;
         int64_t age_ms;
     } STEPS[] = {{SKIPS, keep->skips_ms},     {DECISIONS, keep->decisions_ms}, {PLANS, keep->decisions_ms},
-                 {MOVES, keep->decisions_ms}, {RUNS, keep->decisions_ms},      {JOBS, keep->jobs_ms},
-                 {EVENTS, keep->events_ms}};
+                 {MOVES, keep->decisions_ms}, {RUNS, keep->decisions_ms},      {JOBS, keep->jobs_ms}};
     int64_t count = 0;
     int rc = 0;
 
@@ -131,7 +138,9 @@ int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_re
         rc = delete_older(store, STEPS[i].sql, now_ms, STEPS[i].age_ms, &count, err);
     if (!rc)
         rc = bound_skips(store, keep->skips_max, &count, err);
-    if (!rc)
+    if (!rc && keep->events_ms > 0)
+        rc = drop_old_events(store, now_ms - keep->events_ms, &count, err);
+    if (!rc && keep->events_max > 0)
         rc = bound_events(store, keep->events_max, &count, err);
     if (dropped)
         *dropped = count;
