@@ -174,9 +174,9 @@ class Notices(test_run.Base):
         kinds = lambda: [c[3]["kind"] for c in hook.told()]  # noqa: E731
         daemon.wait(lambda: "failed" in kinds(), what="the failure (%s)" % d.log)
         for hours in (3, 6):
+            decided = d.total("ebb_decisions_total") + d.total("ebb_decisions_unchanged_total")
             with open(shift, "w", encoding="ascii") as f:
                 f.write(str(hours * 3600))
-            decided = d.total("ebb_decisions_total") + d.total("ebb_decisions_unchanged_total")
             daemon.wait(lambda: d.total("ebb_decisions_total") + d.total("ebb_decisions_unchanged_total") > decided, what="a decision (%s)" % d.log)
         daemon.wait(lambda: "paused" in kinds(), what="the pause (%s)" % d.log)
         self.assertEqual(0, d.stop(), d.said())
