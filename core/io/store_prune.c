@@ -4,7 +4,7 @@
  */
 #include "io/store_priv.h"
 
-#define PAGE "500"
+#define PAGE "2000"
 /* States of moves whose file may still be in quarantine or of which it is not known. */
 #define OPEN_MOVES "(0, 1, 4, 6)" /* planned, moved, failed, conflict */
 
