@@ -16,7 +16,7 @@ enum {
     REQUEST_MS = 30000,
     IDLE_MS = 30000,
     REQUESTS_PER_S = 1000,
-    SWEEP_MS = 1000,
+    SWEEP_MS = 250,
     POOL_EXTRA = 16 * 1024,
     PEM_MAX = 1024 * 1024,
     SPINS_MAX = 64,

@@ -115,13 +115,16 @@ void ebb__httpd_conn_end(struct ebb__httpd_conn *conn)
     shutdown(conn->fd, SHUT_RDWR);
 }
 
-/* libmicrohttpd does not look at the socket of a stream that has nothing to say just now. */
+/* libmicrohttpd does not look at the socket of a stream that has nothing to say just now, and where the end of what a
+ * peer says came together with its last bytes, it does not see that end. */
 static bool is_gone(const struct ebb__httpd_conn *conn)
 {
     struct pollfd p = {conn->fd, 0, 0};
+    char byte;
 
-    return conn->x && conn->x->is_stream && conn->x->is_suspended && poll(&p, 1, 0) == 1 &&
-           (p.revents & (POLLERR | POLLHUP));
+    if (!conn->x || conn->x->stage < EBB__HTTPD_HANDED)
+        return recv(conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return conn->x->is_stream && conn->x->is_suspended && poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
 }
 
 void ebb__httpd_conns_sweep(struct ebb_http_server *server)

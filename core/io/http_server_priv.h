@@ -62,7 +62,7 @@ struct ebb__httpd_conn {
 void ebb__httpd_notify_connection(void *server, struct MHD_Connection *mhd, void **context,
                                   enum MHD_ConnectionNotificationCode code);
 enum MHD_Result ebb__httpd_accept(void *server, const struct sockaddr *sa, socklen_t n);
-/* Close the sockets whose request did not come in time, and of streams whose peer is gone. */
+/* Close the sockets whose request did not come in time, or whose peer is gone and nothing else would notice. */
 void ebb__httpd_conns_sweep(struct ebb_http_server *server);
 /* End a connection: what libmicrohttpd has not sent yet is lost. */
 void ebb__httpd_conn_end(struct ebb__httpd_conn *conn);

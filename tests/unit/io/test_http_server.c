@@ -4,6 +4,8 @@
  */
 #include "http_help.h"
 
+#include <netinet/tcp.h>
+
 #define HOST "Host: localhost\r\n"
 
 static void get_and_post(struct world *w)
@@ -90,6 +92,28 @@ static void half_closed(struct world *w)
     CHECK_HAS(a, "\r\n0\r\n\r\n");
     free(a);
     close(fd);
+}
+
+/* All that is said and its end in one: answered if whole, then closed, long before any limit of time. */
+static void closed_with_it(struct world *w)
+{
+    static const char *const requests[] = {"GET /whole HTTP/1.1\r\n" HOST "\r\n", "GET /half HTTP/1.1\r\nHo",
+                                           "POST /half HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\nabc", "G", ""};
+
+    for (int i = 0; i < 5; i++) {
+        int fd = dial(w), on = 1; /* waits less than the 30 s that a connection may be idle */
+        char *a, c;
+
+        setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on); /* the end goes with the bytes */
+        send_text(fd, requests[i]);
+        shutdown(fd, SHUT_WR);
+        a = read_all(fd, NULL);
+        CHECK((status_of(a) == 200) == (i == 0));
+        CHECK(recv(fd, &c, 1, MSG_DONTWAIT) == 0);
+        free(a);
+        close(fd);
+    }
+    CHECK(atomic_load(&w->handled) == 1);
 }
 
 static void dripped(struct world *w)
@@ -296,6 +320,7 @@ TEST(get_and_post)
 TEST(head_has_no_body)
 TEST(answers_later)
 TEST(half_closed)
+TEST(closed_with_it)
 TEST(dripped)
 TEST(continues)
 TEST(streams)
@@ -440,23 +465,15 @@ static void test_handed_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_get_and_post),
-        cmocka_unit_test(test_head_has_no_body),
-        cmocka_unit_test(test_answers_later),
-        cmocka_unit_test(test_half_closed),
-        cmocka_unit_test(test_dripped),
-        cmocka_unit_test(test_continues),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_back_pressure),
-        cmocka_unit_test(test_news),
-        cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_concurrent),
-        cmocka_unit_test(test_large_body),
-        cmocka_unit_test(test_close),
-        cmocka_unit_test(test_close_before_answer),
-        cmocka_unit_test(test_close_gives_up),
-        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_get_and_post),   cmocka_unit_test(test_head_has_no_body),
+        cmocka_unit_test(test_answers_later),  cmocka_unit_test(test_half_closed),
+        cmocka_unit_test(test_closed_with_it), cmocka_unit_test(test_dripped),
+        cmocka_unit_test(test_continues),      cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_back_pressure),  cmocka_unit_test(test_news),
+        cmocka_unit_test(test_gone),           cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_concurrent),     cmocka_unit_test(test_large_body),
+        cmocka_unit_test(test_close),          cmocka_unit_test(test_close_before_answer),
+        cmocka_unit_test(test_close_gives_up), cmocka_unit_test(test_open),
         cmocka_unit_test(test_handed_over),
     };
 
