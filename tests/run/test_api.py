@@ -235,8 +235,13 @@ class Routes(Base):
         host = urllib.parse.urlsplit("http://" + d.address)
 
         def sockets():
-            folder = "/proc/%d/fd" % d.process.pid
-            return sum(os.readlink(os.path.join(folder, f)).startswith("socket:") for f in os.listdir(folder) if os.path.islink(os.path.join(folder, f)))
+            count = 0
+            for f in os.listdir("/proc/%d/fd" % d.process.pid):
+                try:
+                    count += os.readlink("/proc/%d/fd/%s" % (d.process.pid, f)).startswith("socket:")
+                except OSError:
+                    pass
+            return count
 
         d.ask("/api/status")
         before = sockets()
