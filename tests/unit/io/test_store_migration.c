@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "io/store_events.h"
@@ -108,11 +109,34 @@ static void test_version_1_takes_what_is_new(void **state)
     check_old_records(f);
 }
 
+static void test_a_check_finds_damage(void **state)
+{
+    struct fixture *f = *state;
+    unsigned char noise[512];
+    int fd;
+
+    put_old_file(f);
+    open_store(f);
+    assert_int_equal(ebb_store_check(f->store, &f->err), 0);
+    ebb_store_close(f->store);
+    f->store = NULL;
+    memset(noise, 0xAA, sizeof noise);
+    fd = open(f->file, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, noise, sizeof noise, 4 * 4096), sizeof noise); /* the head of a page */
+    close(fd);
+    open_store(f); /* the stop was clean: nothing is looked for here */
+    assert_int_equal(ebb_store_check(f->store, &f->err), -EBB_ESTORE_CORRUPT);
+    assert_non_null(strstr(f->err.message, f->file));
+    assert_string_not_equal(f->err.hint, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_version_1_keeps_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_version_1_takes_what_is_new, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_check_finds_damage, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
