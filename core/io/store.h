@@ -62,6 +62,15 @@ struct ebb_record_filter {
  * or not. filter NULL: all. */
 int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record_filter *filter,
                    ebb_record_cb *cb, void *data, struct ebb_err *err);
+/* The latest runs of a policy on a table, newest first, at most limit: what schedules and guards ask for. cb must not
+ * use the store. */
+struct ebb_run_head {
+    const char *id, *status;
+    int64_t at_ms, end_ms;
+};
+typedef int ebb_run_cb(void *data, const struct ebb_run_head *run, struct ebb_err *err);
+int ebb_store_list_runs(struct ebb_store *store, const char *policy, const char *uuid, int64_t limit, ebb_run_cb *cb,
+                        void *data, struct ebb_err *err);
 /* Claim a plan for a run: status ready|held -> applied and insert the run, in one transaction; EBB_EPLAN_APPLIED when
  * it was applied already (the plan id need not be in the store: a plan file from elsewhere is recorded by this call).
  * EBB_ERUN_STATE for a stored plan of another status. */

@@ -203,7 +203,7 @@ static const char *outcome_of(const char *status)
     return status; /* observed, partial, failed */
 }
 
-static int on_run(void *data, const struct ebb_record *record, struct ebb_err *err)
+static int on_run(void *data, const struct ebb_run_head *record, struct ebb_err *err)
 {
     struct ebb_value *run = ebb_value_add_map(data);
 
@@ -216,14 +216,13 @@ static int on_run(void *data, const struct ebb_record *record, struct ebb_err *e
     return 0;
 }
 
-static int list_runs(const struct ebb_site *site, const char *policy, const char *uuid, struct ebb_value **out,
-                     struct ebb_err *err)
+static int list_runs(const struct ebb_site *site, const struct ebb_facts_options *o, const char *policy,
+                     const char *uuid, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb_record_filter filter = {.uuid = uuid, .policy = policy, .newest_first = true, .limit = FACT_RUNS};
     int rc;
 
     *out = ebb_value_new_list(NULL);
-    rc = ebb_store_list(site->store, EBB_RECORD_RUN, &filter, on_run, *out, err);
+    rc = ebb_store_list_runs(site->store, policy, uuid, o->runs_max ? o->runs_max : FACT_RUNS, on_run, *out, err);
     return rc ? rc : ebb_value_check(*out, "runs", err);
 }
 
@@ -271,9 +270,9 @@ static int put_runs(const struct ebb_site *site, struct ebb_value *facts, const 
 
     if (!site->store || !o->policy || !uuid)
         return 0;
-    rc = list_runs(site, o->policy, uuid, &own, err);
+    rc = list_runs(site, o, o->policy, uuid, &own, err);
     if (!rc && o->was)
-        rc = list_runs(site, o->was, uuid, &former, err);
+        rc = list_runs(site, o, o->was, uuid, &former, err);
     if (!rc) {
         runs = ebb_value_put_list(facts, "runs");
         first = ebb_value_get_at(own, ebb_value_get_count(own) - 1);

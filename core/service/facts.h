@@ -30,6 +30,7 @@ struct ebb_facts_options {
     const struct ebb_value *flags; /* site flags, or NULL */
     const struct ebb_strs *events; /* "TYPE key=value …" to add, as of now (ebb decide --event); NULL none */
     const struct ebb_value *fleet; /* what runs (a map), or NULL */
+    int64_t runs_max;              /* of the latest runs so many; 0: 1,000 */
     unsigned manifests;            /* EBB_LACKS_…: what to read off manifests, too (kept in the store by state) */
 };
 /* What a table can tell beyond its metadata. */

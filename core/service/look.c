@@ -9,6 +9,8 @@
 
 #include "base/failpoint.h"
 
+#define LATEST_RUNS 10 /* tell what can be due; a success before them is looked for when it matters */
+
 /* ---- the looker ---- */
 
 static int open_engine(struct ebb_looker *looker, const char *scripts_dir, struct ebb_err *err)
@@ -165,9 +167,12 @@ static int judge_bound(struct ebb_looker *looker, const struct ebb__look_way *wa
                                    .was = ebb_policy_get_was(b->policy),
                                    .flags = ebb_value_get(base, "flags"),
                                    .overlaps = ebb_value_int_of(ebb_value_get(base, "table"), "location_overlaps", -1)};
+    s.base = base;
+    s.options.runs_max = LATEST_RUNS;
     rc = ebb__fleet_get(&looker->fleet, &s.options.fleet, err);
     if (!rc)
         rc = ebb_facts_over(looker->site, table, base, &s.options, &facts, err);
+    s.options.runs_max = 0;
     s.facts = facts;
     if (!rc)
         rc = ebb__look_judge(&s, look, err);

@@ -263,6 +263,18 @@ static int judge_due(struct ebb__look_step *s, const struct ebb_schedule_input *
     return rc;
 }
 
+/* What the latest runs tell is due, or asked for by hand: judged by all that are known. */
+static int read_history(struct ebb__look_step *s, struct ebb_schedule_input *in, struct ebb_err *err)
+{
+    int rc = ebb_facts_over(s->looker->site, s->table, s->base, &s->options, &s->full, err);
+
+    if (rc)
+        return rc;
+    in->facts = s->facts = s->full;
+    s->schedule = s->before;
+    return s->way->owner ? 0 : ebb_schedule_due(in, &s->schedule, &s->due, err);
+}
+
 /* By hand: nothing is taken of the schedule, and a defer is not kept. */
 static int judge_by_hand(struct ebb__look_step *s, const struct ebb_schedule_input *in, struct ebb_look *look,
                          struct ebb_err *err)
@@ -299,9 +311,12 @@ static int judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_err
     if (rc)
         return rc;
     input_of(s, &in);
-    if (s->way->owner)
+    if (!s->way->owner)
+        rc = ebb_schedule_due(&in, &s->schedule, &s->due, err);
+    if (!rc && (s->way->owner || s->due.is_due))
+        rc = read_history(s, &in, err);
+    if (!rc && s->way->owner)
         return judge_by_hand(s, &in, look, err);
-    rc = ebb_schedule_due(&in, &s->schedule, &s->due, err);
     if (!rc)
         rc = judge_due(s, &in, look, err);
     if (!rc)
@@ -319,6 +334,7 @@ int ebb__look_judge(struct ebb__look_step *s, struct ebb_look *look, struct ebb_
         ebb__look_tell(s, NULL, rc, err);
     ebb_decision_free(s->decision);
     ebb__question_fini(&s->question);
+    ebb_value_free(s->full);
     ebb__answer_fini(&s->answer);
     return rc;
 }

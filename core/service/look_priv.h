@@ -62,7 +62,9 @@ struct ebb__look_step {
     const struct ebb_bound *bound;
     const struct ebb_table *table;
     struct ebb_facts_options options;
-    const struct ebb_value *facts;
+    const struct ebb_value *base;  /* of the table, without a policy */
+    const struct ebb_value *facts; /* with the latest runs; with all of them once something is due */
+    struct ebb_value *full;        /* owned: the latter */
     const struct ebb_settings *settings;
     struct ebb_schedule schedule;
     struct ebb_schedule before; /* as the store has it */
