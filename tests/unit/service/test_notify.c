@@ -694,12 +694,12 @@ static void test_command_that_takes_too_long(void **state)
 {
     struct fixture *f = *state;
 
-    f->options.command_ms = 1000;
+    f->options.command_ms = 2000;
     add_command(f, "sleep 1000 & echo $! > pid; wait");
     open_notify(f);
     tell(f, "held", "held p-1");
     wait_for(f, "failed", 1);
-    assert_non_null(strstr(f->log, "tell: took longer than 1000 ms"));
+    assert_non_null(strstr(f->log, "tell: took longer than 2000 ms"));
     expect_gone(f); /* its child too */
 }
 
