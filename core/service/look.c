@@ -92,7 +92,7 @@ bool ebb__look_is_fatal(int rc)
            rc == -(int)EBB_ESTORE_CORRUPT;
 }
 
-static int gravity(enum ebb_error error)
+int ebb__look_gravity(enum ebb_error error)
 {
     static const int ORDER[] = {2, 64, 4, 1, 3, 5};
     int status = ebb_error_exit(error);
@@ -105,7 +105,7 @@ static int gravity(enum ebb_error error)
 
 static void keep_gravest(struct ebb_look *look, const struct ebb_err *err)
 {
-    if (gravity(err->error) > gravity(look->problem.error))
+    if (ebb__look_gravity(err->error) > ebb__look_gravity(look->problem.error))
         look->problem = *err;
 }
 

@@ -52,6 +52,8 @@ int ebb__look_table(struct ebb_looker *looker, const struct ebb__look_way *way, 
                     int64_t overlaps, struct ebb_look *look, struct ebb_err *err);
 /* Whether a policy (NULL: any) takes a table by its name. */
 bool ebb__look_is_for(const struct ebb_generation *generation, const char *policy, const struct ebb_table_ref *ref);
+/* Greater for what is graver, 0 for none. */
+int ebb__look_gravity(enum ebb_error error);
 /* Whether an error ends the whole look, not only that at one table. */
 bool ebb__look_is_fatal(int rc);
 

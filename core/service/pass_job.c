@@ -12,12 +12,6 @@
 #define JOB_MAX_BYTES ((size_t)2 << 20)
 #define LEFT_MAX_BYTES ((size_t)256 << 20)
 
-static void report(const struct ebb__pass *p, const struct ebb_pass_report *r)
-{
-    if (p->options->report)
-        p->options->report(p->options->data, r);
-}
-
 /* ---- copies ---- */
 
 static int dup_texts(struct ebb_arena *arena, struct ebb_job_record *job, struct ebb_err *err)
@@ -99,7 +93,7 @@ static int carry_out(struct ebb__pass *p, struct ebb_job_record *job, struct ebb
     if (rc) {
         r->status = "failed";
         r->error = err;
-        report(p, r);
+        ebb__pass_tell(p, r);
         return rc;
     }
     EBB_FAILPOINT("pass.job.started");
@@ -111,7 +105,7 @@ static int carry_out(struct ebb__pass *p, struct ebb_job_record *job, struct ebb
     if (rc && !out.err.error)
         out.err = why;
     fill_report(r, &out);
-    report(p, r);
+    ebb__pass_tell(p, r);
     if (out.err.error && err)
         *err = out.err;
     return -(int)out.err.error;
@@ -128,7 +122,7 @@ int ebb__pass_end_job(struct ebb__pass *p, int rc, struct ebb_err *err)
     if (rc) {
         kept->report.status = "failed";
         kept->report.error = err;
-        report(p, &kept->report);
+        ebb__pass_tell(p, &kept->report);
     } else {
         rc = carry_out(p, &kept->record, &kept->report, err);
     }

@@ -8,27 +8,16 @@
 #include "base/failpoint.h"
 #include "service/pass_run_priv.h"
 
-static int gravity(enum ebb_error error)
-{
-    static const int ORDER[] = {2, 64, 4, 1, 3, 5};
-    int status = ebb_error_exit(error);
-
-    for (int i = 0; i < 6; i++)
-        if (ORDER[i] == status)
-            return i;
-    return 0;
-}
-
 void ebb__pass_keep_gravest(struct ebb__pass *p, const struct ebb_err *err)
 {
-    if (!p->has_error || gravity(err->error) > gravity(p->gravest.error))
+    if (!p->has_error || ebb__look_gravity(err->error) > ebb__look_gravity(p->gravest.error))
         p->gravest = *err;
     p->has_error = true;
 }
 
 /* ---- one table ---- */
 
-static void report(const struct ebb__pass *p, const struct ebb_pass_report *r)
+void ebb__pass_tell(const struct ebb__pass *p, const struct ebb_pass_report *r)
 {
     if (p->options->report)
         p->options->report(p->options->data, r);
@@ -41,7 +30,7 @@ static void on_told(void *data, const struct ebb_pass_report *r, const struct eb
 
     p->has_told = true;
     if (!job)
-        report(p, r);
+        ebb__pass_tell(p, r);
     else
         ebb__pass_keep_job(p, r, job);
 }
@@ -84,7 +73,7 @@ static int take_table(struct ebb__pass *p, const struct ebb_table_ref *ref, cons
     } else if (rc && !p->has_told) {
         struct ebb_pass_report r = {.policy = p->policy, .table = label, .status = "failed", .error = err};
 
-        report(p, &r);
+        ebb__pass_tell(p, &r);
     }
     ebb_look_fini(&out);
     return ebb__pass_end_job(p, rc, err);

@@ -31,6 +31,8 @@ struct ebb__pass {
     bool has_error;
 };
 void ebb__pass_keep_gravest(struct ebb__pass *p, const struct ebb_err *err);
+/* Report to whoever asked for the pass. */
+void ebb__pass_tell(const struct ebb__pass *p, const struct ebb_pass_report *report);
 /* Copy a job that a look made, with its report. */
 void ebb__pass_keep_job(struct ebb__pass *p, const struct ebb_pass_report *report, const struct ebb_job_record *job);
 /* After the look (rc, err): carry its job out, if there is one, and report. */

@@ -49,11 +49,6 @@ static int read_duration(const struct ebb__work *w, const char *key, int64_t *ou
     return ebb_duration_parse(text, out, err);
 }
 
-static int run_maps(void *data, const struct ebb_record *record, struct ebb_err *err)
-{
-    return ebb_workspace_recorded_maps(ebb_str_of(record->json), data, err);
-}
-
 /* ---- apply ---- */
 
 static int read_verify(const struct ebb__work *w, struct ebb_apply_options *o, struct ebb_err *err)
@@ -162,14 +157,9 @@ static int restore(struct ebb__work *w, const char *run, const struct ebb_strs *
 {
     struct ebb_restore_result result;
     struct ebb_workspace *ws = NULL;
-    struct ebb_strs maps;
-    int rc;
+    int rc = ebb__work_connect_run(w, run, &ws, err);
 
     memset(&result, 0, sizeof result);
-    ebb_strs_init(&maps);
-    rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, run, run_maps, &maps, err);
-    if (!rc)
-        rc = ebb__work_connect(w, &maps, &ws, err);
     EBB_FAILPOINT("work.restore.before");
     if (!rc)
         rc = ebb_restore(ebb_workspace_site(ws), run, paths->count ? paths : NULL, &result, err);
@@ -178,7 +168,6 @@ static int restore(struct ebb__work *w, const char *run, const struct ebb_strs *
     snprintf(w->out->status, sizeof w->out->status, "%s", rc ? "partial" : "restored");
     ebb_restore_result_fini(&result);
     ebb_workspace_close(ws);
-    ebb_strs_fini(&maps);
     return rc;
 }
 
@@ -202,20 +191,15 @@ int ebb__work_restore(struct ebb__work *w, struct ebb_err *err)
 
 /* ---- purge ---- */
 
+/* Each run finds its own place by its record; the maps of one serve the catalogs. */
 static int purge(struct ebb__work *w, const struct ebb_strs *runs, const struct ebb_purge_options *o,
                  struct ebb_err *err)
 {
     struct ebb_purge_result result;
     struct ebb_workspace *ws = NULL;
-    struct ebb_strs maps;
-    int rc = 0;
+    int rc = ebb__work_connect_run(w, runs->count == 1 ? runs->items[0] : NULL, &ws, err);
 
     memset(&result, 0, sizeof result);
-    ebb_strs_init(&maps);
-    if (runs->count == 1) /* each run finds its own place by its record; these serve the catalogs */
-        rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, runs->items[0], run_maps, &maps, err);
-    if (!rc)
-        rc = ebb__work_connect(w, &maps, &ws, err);
     EBB_FAILPOINT("work.purge.before");
     if (!rc)
         rc = ebb_purge(ebb_workspace_site(ws), runs, o, &result, err);
@@ -224,7 +208,6 @@ static int purge(struct ebb__work *w, const struct ebb_strs *runs, const struct 
     w->out->restored = result.restored;
     ebb_purge_result_fini(&result);
     ebb_workspace_close(ws);
-    ebb_strs_fini(&maps);
     return rc;
 }
 

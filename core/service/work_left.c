@@ -100,30 +100,19 @@ static int take_ended(struct ebb__work *w, const struct ebb__work_left *left, st
     return rc;
 }
 
-static int run_maps(void *data, const struct ebb_record *record, struct ebb_err *err)
-{
-    return ebb_workspace_recorded_maps(ebb_str_of(record->json), data, err);
-}
-
 static int resume(struct ebb__work *w, const char *run, struct ebb_err *err)
 {
     struct ebb_apply_result result;
     struct ebb_workspace *ws = NULL;
-    struct ebb_strs maps;
-    int rc;
+    int rc = ebb__work_connect_run(w, run, &ws, err);
 
     memset(&result, 0, sizeof result);
-    ebb_strs_init(&maps);
-    rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, run, run_maps, &maps, err);
-    if (!rc)
-        rc = ebb__work_connect(w, &maps, &ws, err);
     if (!rc)
         rc = ebb_resume(ebb_workspace_site(ws), run, &result, err);
     if (result.run[0])
         ebb__work_tell(w, &result);
     ebb_apply_result_fini(&result);
     ebb_workspace_close(ws);
-    ebb_strs_fini(&maps);
     return rc;
 }
 
@@ -162,4 +151,24 @@ int ebb__work_connect(const struct ebb__work *w, const struct ebb_strs *recorded
     ebb_workspace_site(*out)->deadline_ms = site->deadline_ms;
     ebb_workspace_site(*out)->allow_below_floor = site->allow_below_floor;
     return 0;
+}
+
+static int run_maps(void *data, const struct ebb_record *record, struct ebb_err *err)
+{
+    return ebb_workspace_recorded_maps(ebb_str_of(record->json), data, err);
+}
+
+int ebb__work_connect_run(const struct ebb__work *w, const char *run, struct ebb_workspace **out, struct ebb_err *err)
+{
+    struct ebb_strs maps;
+    int rc = 0;
+
+    *out = NULL;
+    ebb_strs_init(&maps);
+    if (run)
+        rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, run, run_maps, &maps, err);
+    if (!rc)
+        rc = ebb__work_connect(w, &maps, out, err);
+    ebb_strs_fini(&maps);
+    return rc;
 }

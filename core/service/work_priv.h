@@ -30,6 +30,9 @@ int ebb__work_purge(struct ebb__work *w, struct ebb_err *err);
 int ebb__work_connect(const struct ebb__work *w, const struct ebb_strs *recorded, struct ebb_workspace **out,
                       struct ebb_err *err);
 
+/* The same with the maps of a run; NULL: without any. */
+int ebb__work_connect_run(const struct ebb__work *w, const char *run, struct ebb_workspace **out, struct ebb_err *err);
+
 /* What an earlier attempt left. */
 struct ebb__work_left {
     char plan[40], plan_status[16]; /* "" none; the one with a run, else the newest */
