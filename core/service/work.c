@@ -112,6 +112,27 @@ static bool may_pass(const struct ebb__work *w, const struct ebb_err *err)
     }
 }
 
+static int note_open(void *data, const struct ebb_record *record, struct ebb_err *err)
+{
+    (void)err;
+    *(bool *)data = !strcmp(record->status, "started");
+    return 0;
+}
+
+/* The end of its run could not be recorded. As long as that counts as under way nothing else runs there: so it is gone
+ * on with, however often it takes. */
+static bool is_run_open(const struct ebb__work *w, const struct ebb_err *err)
+{
+    bool is_own = !strcmp(w->job->kind, "remove-orphan-files") || !strcmp(w->job->kind, "apply");
+    bool is_open = false;
+    int rc;
+
+    if (!is_own || !w->out->run[0] || (!may_pass(w, err) && err->error != EBB_ENOSPACE && err->error != EBB_ESTORE))
+        return false;
+    rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, w->out->run, note_open, &is_open, NULL);
+    return rc ? rc != -(int)EBB_ENOT_FOUND : is_open;
+}
+
 /* A run whose time was over is gone on with later, where it stopped. */
 static bool may_go_on(const struct ebb__work *w, const struct ebb_err *err)
 {
@@ -155,7 +176,9 @@ static void judge(struct ebb__work *w, int rc, struct ebb_err *err)
     if (rc == -(int)EBB_ECANCELLED)
         judge_stop(w, err);
     out->is_held = rc == -(int)EBB_EFUSE || (!rc && !out->run[0] && !strcmp(out->status, "ready"));
-    if (out->state != EBB_JOB_FAILED || w->job->attempt >= attempts_max || !may_go_on(w, err))
+    if (out->state != EBB_JOB_FAILED)
+        return;
+    if (!is_run_open(w, err) && (w->job->attempt >= attempts_max || !may_go_on(w, err)))
         return;
     out->state = EBB_JOB_QUEUED;
     out->not_before_ms = ebb_clock_now(&w->site->clock) + back_off_ms(w);
