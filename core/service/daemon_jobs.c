@@ -239,27 +239,6 @@ static void done(void *data)
 
 /* ---- sending ---- */
 
-static const char *keep(struct ebb__running *r, const char *text)
-{
-    return text ? ebb_arena_dup(&r->arena, text, strlen(text)) : "";
-}
-
-static bool copy_job(struct ebb__running *r, const struct ebb_job_record *job)
-{
-    const char **texts[] = {&r->job.id,     &r->job.kind,       &r->job.template_, &r->job.table, &r->job.uuid,
-                            &r->job.policy, &r->job.occurrence, &r->job.parent,    &r->job.plan,  &r->job.run,
-                            &r->job.code,   &r->job.message,    &r->job.owner,     &r->job.json};
-
-    r->job = *job;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        *texts[i] = keep(r, *texts[i]);
-        if (!*texts[i])
-            return false;
-    }
-    r->subject = (struct ebb__subject){r->job.id, NULL, r->job.policy, r->job.table};
-    return true;
-}
-
 static struct ebb__running *make_running(struct ebb__daemon *d, const struct ebb_job_record *job)
 {
     struct ebb__running *r = calloc(1, sizeof *r);
@@ -272,8 +251,10 @@ static struct ebb__running *make_running(struct ebb__daemon *d, const struct ebb
     atomic_init(&r->cancelled, false);
     atomic_init(&r->why, EBB__STOP_NOT);
     ebb_arena_init(&r->arena, (size_t)64 << 20);
-    if (copy_job(r, job))
+    if (ebb__job_keep(&r->arena, job, &r->job)) {
+        r->subject = (struct ebb__subject){r->job.id, NULL, r->job.policy, r->job.table};
         return r;
+    }
     ebb_arena_fini(&r->arena);
     free(r);
     return NULL;

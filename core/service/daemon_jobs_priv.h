@@ -38,6 +38,8 @@ void ebb__running_ended(struct ebb__running *r);
 /* Ends that could not be written are tried again. */
 void ebb__jobs_record_late(struct ebb__daemon *d);
 
+/* Copy a job with its texts (NULL becomes ""). False: memory ran out. */
+bool ebb__job_keep(struct ebb_arena *arena, const struct ebb_job_record *job, struct ebb_job_record *out);
 /* Change the state of a job in the store when it is in one of `from`; code and message: NULL leaves them. now_ms
  * becomes its end when the state is final. EBB_ERUN_STATE, EBB_ENOT_FOUND, store errors. */
 int ebb__job_change(struct ebb_store *store, const char *id, unsigned from, enum ebb_job_state state,

@@ -7,8 +7,8 @@
 
 #include "service/daemon_priv.h"
 
-#define SHARE_WATCHED 200 /* listing takes at most this part of the time: changes are told by the folders themselves   \
-                           */
+/* Listing takes at most this part of the time; the smaller one where changes are told by the folders themselves. */
+#define SHARE_WATCHED 200
 #define SHARE_POLLED 20
 
 struct task {

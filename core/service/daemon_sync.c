@@ -60,26 +60,30 @@ struct task {
     struct ebb_err err;
 };
 
+bool ebb__job_keep(struct ebb_arena *arena, const struct ebb_job_record *job, struct ebb_job_record *out)
+{
+    const char **texts[] = {&out->id,     &out->kind,       &out->template_, &out->table, &out->uuid,
+                            &out->policy, &out->occurrence, &out->parent,    &out->plan,  &out->run,
+                            &out->code,   &out->message,    &out->owner,     &out->json};
+
+    *out = *job;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = *texts[i] ? *texts[i] : "";
+
+        *texts[i] = ebb_arena_dup(arena, text, strlen(text));
+        if (!*texts[i])
+            return false;
+    }
+    return true;
+}
+
 static int on_queued(void *data, const struct ebb_job_record *job, struct ebb_err *err)
 {
     struct task *task = data;
     struct listed *l = ebb_arena_alloc(&task->arena, sizeof *l);
-    const char **texts[14];
 
-    if (!l)
+    if (!l || !ebb__job_keep(&task->arena, job, &l->job))
         return ebb_err_nomem(err);
-    l->job = *job;
-    texts[0] = &l->job.id, texts[1] = &l->job.kind, texts[2] = &l->job.template_, texts[3] = &l->job.table;
-    texts[4] = &l->job.uuid, texts[5] = &l->job.policy, texts[6] = &l->job.occurrence, texts[7] = &l->job.parent;
-    texts[8] = &l->job.plan, texts[9] = &l->job.run, texts[10] = &l->job.code, texts[11] = &l->job.message;
-    texts[12] = &l->job.owner, texts[13] = &l->job.json;
-    for (size_t i = 0; i < 14; i++) {
-        const char *text = *texts[i] ? *texts[i] : "";
-
-        *texts[i] = ebb_arena_dup(&task->arena, text, strlen(text));
-        if (!*texts[i])
-            return ebb_err_nomem(err);
-    }
     l->next = task->first;
     task->first = l;
     return 0;
