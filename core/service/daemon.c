@@ -308,8 +308,10 @@ static void free_all(struct ebb__daemon *d)
     ebb_generation_unref(d->next);
     ebb_generation_unref(d->generation);
     ebb_generation_unref(d->boot);
-    if (d->lead_store && d->is_leader)
+    if (d->lead_store && d->is_leader) {
+        ebb__token_end(d);
         ebb_store_resign(d->lead_store);
+    }
     ebb_store_close(d->lead_store);
     ebb__worker_list_free(d->workers);
     ebb_metrics_free(d->metrics);

@@ -12,7 +12,7 @@
 #include "service/daemon_priv.h"
 
 #define PLACE "daemon.json"
-#define LOCAL_TOKEN "local" /* of whoever may read the state folder: for `ebb status` and `ebb reload` */
+#define LOCAL_TOKEN "ebb-serve" /* of whoever may read the state folder: for `ebb status` and `ebb reload` */
 
 static void arrived(void *data, const struct ebb_strs *tables)
 {
@@ -112,6 +112,14 @@ static int make_token(struct ebb__daemon *d, struct ebb_err *err)
     if (rc || strcmp(d->boot->config->serve.auth, "token") != 0)
         return rc;
     return ebb_token_create(d->lead_store, LOCAL_TOKEN, EBB_ROLE_ADMIN, ebb__now(d), 0, "ebb serve", d->token, err);
+}
+
+void ebb__token_end(struct ebb__daemon *d)
+{
+    struct ebb_err err;
+
+    if (d->token[0] && ebb_token_revoke(d->lead_store, LOCAL_TOKEN, &err))
+        ebb__say(&d->log, EBB_LOG_WARN, NULL, "the token of this run can't be revoked: %s", err.message);
 }
 
 static int place_path(const char *state_dir, struct ebb_buf *out, struct ebb_err *err)

@@ -231,6 +231,8 @@ void ebb__daemon_drain(struct ebb__daemon *d);
 void ebb__daemon_close_more(struct ebb__daemon *d); /* goes on with the end when nothing is under way */
 /* daemon_http.c */
 int ebb__daemon_serve(struct ebb__daemon *d, struct ebb_err *err);
+/* Nobody can use the token of this run any more. */
+void ebb__token_end(struct ebb__daemon *d);
 void ebb__place_write(struct ebb__daemon *d);
 void ebb__place_remove(struct ebb__daemon *d);
 /* daemon_looks.c */

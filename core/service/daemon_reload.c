@@ -101,6 +101,8 @@ static void done_load(void *data)
 
     if (load->rc) {
         load_failed(d, load);
+    } else if (d->is_draining) {
+        ebb_generation_unref(load->after);
     } else if (!strcmp(load->after->hash, d->generation->hash)) {
         load_same(d, load);
     } else {

@@ -131,7 +131,16 @@ class Life(Base):
         d = self.serve()
         self.assertEqual(401, d.ask("/api/status").status)
         self.assertEqual(0, self.ebb("status").status)
-        self.assertNotIn(self.place()["token"], d.said())
+        token = self.place()["token"]
+        self.assertEqual(200, d.ask("/api/status", headers={"Authorization": "Bearer " + token}).status)
+        self.assertEqual(0, d.stop())
+        self.assertNotIn(token, d.said())
+        d = self.serve()
+        self.assertEqual(401, d.ask("/api/status", headers={"Authorization": "Bearer " + token}).status)
+        self.assertNotEqual(token, self.place()["token"])
+        d.kill()
+        d = self.serve()
+        self.assertEqual(0, self.ebb("reload", "--wait").status)
         self.assertEqual(0, d.stop())
 
     def test_log_as_json(self):
@@ -414,6 +423,19 @@ class End(Base):
         self.assertEqual({}, {p: after[p] for p in after if live.get(p) != after[p]})
         self.assertEqual(1, len(self.jobs()))
         self.assertEqual(0, self.daemon.stop())
+
+    def test_reload_and_end_at_once(self):
+        self.policy()
+        self.bind("enforce")
+        self.table("a")
+        for i in range(8):
+            d = self.serve()
+            self.policy(lines='doc = "revision %d",' % i)
+            d.hup()
+            if i % 2:
+                daemon.wait(lambda d=d: "reload: asked for" in d.said(), step=0.001)
+            self.assertEqual(0, d.stop(), d.said()[-3000:])
+            os.unlink(d.log)
 
     def test_a_second_signal_ends_at_once(self):
         self.policy(lines="guard = { deletes = { max_share = 1.0 } },")
