@@ -149,12 +149,17 @@ static void write_origin(const struct ebb__look_step *s, const struct making *m,
 {
     static const char *const MODES[] = {"observe", "approve", "enforce"};
     const struct ebb_binding *binding = s->bound->binding;
+    const struct ebb_guard *guard = ebb_settings_get_guard(s->settings);
 
     ebb_jsonw_kstr(w, "mode", MODES[binding->mode]);
     ebb_jsonw_kbool(w, "plan_only", binding->mode != EBB_BIND_ENFORCE || s->way->is_dry || s->way->plan_only);
     ebb_jsonw_kbool(w, "needs_full", binding->mode == EBB_BIND_ENFORCE);
     ebb_jsonw_kbool(w, "allow_below_floor", binding->allow_below_floor);
     write_fuses(s, w);
+    if (guard->fleet_slot) {
+        ebb_jsonw_kstr(w, "slot", guard->fleet_slot);
+        ebb_jsonw_kint(w, "slot_max", guard->fleet_max_running);
+    }
     if (ebb_value_get(m->config, "options")) {
         ebb_jsonw_key(w, "options");
         ebb_value_write(ebb_value_get(m->config, "options"), w);

@@ -56,7 +56,8 @@ void ebb_work_queue_free(struct ebb_work_queue *queue);
 int ebb_work_queue_put(struct ebb_work_queue *queue, const struct ebb_job_record *job, struct ebb_err *err);
 /* The next that may start at now: not before its time; no job that runs on its table excludes it (orphan removal,
  * apply, restore, purge exclude every job that changes the table; rewrite and expire each other; manifests and rewrite;
- * a kind itself); no queued expiration of the same table stands before its orphan removal; a slot is free. By priority,
+ * a kind itself); no queued expiration of the same table stands before its orphan removal; a slot is free, also of
+ * those that policies share. By priority,
  * which rises by one for each 10 minutes of waiting, then age, then policy name. It counts as running then. NULL: none;
  * *wake_ms gets the next not_before of one that waits for time alone, INT64_MAX none. */
 const struct ebb_job_record *ebb_work_queue_take(struct ebb_work_queue *queue, int64_t now_ms, int64_t *wake_ms);

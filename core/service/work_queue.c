@@ -18,27 +18,40 @@ struct item {
     char *texts;
     bool is_running;
     int64_t rank; /* while one is chosen */
+    char *slot;   /* that it shares with others, NULL none */
+    int64_t slot_max;
 };
 struct ebb_work_queue {
     struct item **items;
-    struct item **order; /* room for as many */
+    struct item **order;  /* room for as many */
+    struct item **active; /* that run; room for running_max */
     size_t count, cap, running;
     unsigned running_max;
 };
 
 int ebb_work_queue_new(unsigned running_max, struct ebb_work_queue **out, struct ebb_err *err)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
+    struct ebb_work_queue *q = calloc(1, sizeof *q);
+
+    *out = NULL;
+    if (!q)
         return ebb_err_nomem(err);
-    (*out)->running_max = running_max ? running_max : 1;
+    q->running_max = running_max ? running_max : 1;
+    q->active = calloc(q->running_max, sizeof(struct item *));
+    if (!q->active) {
+        free(q);
+        return ebb_err_nomem(err);
+    }
+    *out = q;
     return 0;
 }
 
 static void item_free(struct item *item)
 {
-    if (item)
+    if (item) {
         free(item->texts);
+        free(item->slot);
+    }
     free(item);
 }
 
@@ -50,6 +63,7 @@ void ebb_work_queue_free(struct ebb_work_queue *q)
         item_free(q->items[i]);
     free(q->items);
     free(q->order);
+    free(q->active);
     free(q);
 }
 
@@ -150,6 +164,27 @@ static struct item *item_new(const struct ebb_job_record *job)
     return item;
 }
 
+/* Two looks at once may each have found the last place of a slot free: who starts is settled here. */
+static int read_slot(struct item *item, struct ebb_err *err)
+{
+    struct ebb_value *json = NULL;
+    const struct ebb_value *origin;
+    const char *slot;
+    int rc = ebb_value_of_json("job", item->job.json, strlen(item->job.json), NULL, &json, err);
+
+    if (rc) /* what can't be read fails when it is carried out */
+        return rc == -(int)EBB_ENOMEM ? rc : 0;
+    origin = ebb_value_get(json, "origin");
+    slot = ebb_value_text_of(origin, "slot");
+    item->slot_max = ebb_value_int_of(origin, "slot_max", 0);
+    if (slot && item->slot_max > 0 && item->job.policy[0]) {
+        item->slot = strdup(slot);
+        rc = item->slot ? 0 : ebb_err_nomem(err);
+    }
+    ebb_value_free(json);
+    return rc;
+}
+
 static int grow(struct ebb_work_queue *q, struct ebb_err *err)
 {
     size_t cap = q->cap ? q->cap * 2 : 64;
@@ -186,9 +221,23 @@ int ebb_work_queue_put(struct ebb_work_queue *q, const struct ebb_job_record *jo
     item = item_new(job);
     if (!item)
         return ebb_err_nomem(err);
+    rc = read_slot(item, err);
+    if (rc) {
+        item_free(item);
+        return rc;
+    }
     ebb_work_queue_end(q, job->id);
     q->items[q->count++] = item;
     return 0;
+}
+
+static void forget_active(struct ebb_work_queue *q, const struct item *item)
+{
+    for (size_t i = 0; i < q->running; i++)
+        if (q->active[i] == item) {
+            q->active[i] = q->active[--q->running];
+            return;
+        }
 }
 
 void ebb_work_queue_end(struct ebb_work_queue *q, const char *id)
@@ -197,7 +246,7 @@ void ebb_work_queue_end(struct ebb_work_queue *q, const char *id)
 
     if (at == SIZE_MAX)
         return;
-    q->running -= q->items[at]->is_running;
+    forget_active(q, q->items[at]);
     item_free(q->items[at]);
     q->items[at] = q->items[--q->count];
 }
@@ -254,10 +303,19 @@ static size_t sort_ready(struct ebb_work_queue *q, int64_t now_ms, int64_t *wake
 
 static const struct item *runs_against(const struct ebb_work_queue *q, const struct item *item)
 {
-    for (size_t i = 0; i < q->count; i++)
-        if (q->items[i]->is_running && excludes(item, q->items[i]))
-            return q->items[i];
+    for (size_t i = 0; i < q->running; i++)
+        if (excludes(item, q->active[i]))
+            return q->active[i];
     return NULL;
+}
+
+static bool is_slot_full(const struct ebb_work_queue *q, const struct item *item)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; item->slot && i < q->running; i++)
+        n += q->active[i]->slot && !strcmp(q->active[i]->slot, item->slot);
+    return item->slot && n >= item->slot_max;
 }
 
 /* An expiration of the table that could start: what it lets go is found by the removal after it. */
@@ -296,9 +354,11 @@ const struct ebb_job_record *ebb_work_queue_take(struct ebb_work_queue *q, int64
     for (size_t i = 0; i < ready; i++) {
         struct item *item = q->order[i];
 
+        if (is_slot_full(q, item))
+            continue; /* it keeps no place on its table: that may take long */
         if (!runs_against(q, item) && !goes_before(q, item, now_ms) && !waits_before(q, waiting, item, now_ms)) {
             item->is_running = true;
-            q->running++;
+            q->active[q->running++] = item;
             return &item->job;
         }
         q->order[waiting++] = item;
@@ -365,6 +425,8 @@ void ebb_work_queue_why(const struct ebb_work_queue *q, const char *id, int64_t 
         put_other(out, "goes before it: ", other);
     } else if ((other = ranks_before(q, item, now_ms)) != NULL) {
         put_other(out, "waits longer for the same table: ", other);
+    } else if (is_slot_full(q, item)) {
+        ebb_buf_printf(out, "the slot %s is full (%lld)", item->slot, (long long)item->slot_max);
     } else if (q->running >= q->running_max) {
         ebb_buf_printf(out, "all slots are taken (%zu of %u)", q->running, q->running_max);
     }

@@ -281,6 +281,46 @@ static void test_slots(void **state)
     ebb_work_queue_free(q);
 }
 
+/* A slot that policies share, however many were queued for it; others go past. */
+static void test_slots_that_policies_share(void **state)
+{
+    static const char SLOT[] = "{\"origin\":{\"slot\":\"nights\",\"slot_max\":1}}";
+    struct ebb_work_queue *q = new_queue(8);
+    struct ebb_job_record j = job_of("job-1", "remove-orphan-files", "a");
+    struct ebb_buf why;
+
+    (void)state;
+    j.json = SLOT;
+    j.policy = "p";
+    put(q, j);
+    j.id = "job-2", j.table = "b", j.policy = "q";
+    put(q, j);
+    j.id = "job-3", j.table = "c", j.policy = ""; /* by hand: no slot */
+    put(q, j);
+    j = job_of("job-4", "restore", "b");
+    j.policy = "z";
+    put(q, j);
+    assert_string_equal(take(q, 0), "job-3");
+    assert_string_equal(take(q, 0), "job-1");
+    assert_string_equal(take(q, 0), "job-4"); /* job-2 waits for its slot, not for the table */
+    ebb_work_queue_end(q, "job-4");
+    assert_string_equal(take(q, 0), "");
+    ebb_buf_init(&why, 1000);
+    ebb_work_queue_why(q, "job-2", 0, &why);
+    assert_string_equal(ebb_buf_cstr(&why), "the slot nights is full (1)");
+    ebb_buf_fini(&why);
+    ebb_work_queue_end(q, "job-1");
+    assert_string_equal(take(q, 0), "job-2");
+    ebb_work_queue_free(q);
+    q = new_queue(8);
+    j = job_of("job-1", "remove-orphan-files", "a");
+    j.policy = "p";
+    j.json = "{\"origin\":{\"slot\":7,\"slot_max\":-1}"; /* no JSON: it fails when it runs */
+    put(q, j);
+    assert_string_equal(take(q, 0), "job-1");
+    ebb_work_queue_free(q);
+}
+
 /* Jobs that may go side by side with those that run, but not with one that waits, do not go past it: else a table that
  * is never free would keep it waiting. */
 static void test_none_is_passed_for_ever(void **state)
@@ -332,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_expiration_goes_before_orphan_removal),
         cmocka_unit_test(test_the_order_holds_for_a_day),
         cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_slots_that_policies_share),
         cmocka_unit_test(test_none_is_passed_for_ever),
     };
 
