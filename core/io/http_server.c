@@ -36,32 +36,54 @@ static bool is_done(const struct ebb_http_server *server)
     return server->is_closing && !server->is_ended && !server->conns;
 }
 
+static void on_timer(uv_timer_t *timer);
+static void on_poll(uv_poll_t *poll, int status, int events);
+
 /* libmicrohttpd asks to be called at once as long as a connection has something left, also where only its peer can go
- * on; that must not keep a processor busy. */
-static uint64_t calm(struct ebb_http_server *server, uint64_t wait_ms)
+ * on, and as long as a connection waits that can't be accepted for want of descriptors; that must not keep a processor
+ * busy. True after many runs right after each other that did nothing. */
+static bool spins(struct ebb_http_server *server)
 {
-    server->spins = wait_ms || server->has_progressed ? 0 : server->spins + 1;
-    return server->spins > SPINS_MAX ? SPIN_MS : wait_ms;
+    uint64_t now = uv_now(server->loop);
+
+    server->spins = server->has_progressed || now - server->run_ms > SPIN_MS ? 0 : server->spins + 1;
+    server->run_ms = now;
+    return server->spins > SPINS_MAX;
 }
 
-static void on_timer(uv_timer_t *timer);
+static void rest(struct ebb_http_server *server)
+{
+    server->spins = 0;
+    uv_poll_stop(&server->poll);
+    uv_timer_start(&server->timer, on_timer, SPIN_MS, 0);
+}
 
-static void run(struct ebb_http_server *server)
+static void await(struct ebb_http_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms;
 
+    if (!uv_is_active((uv_handle_t *)&server->poll))
+        uv_poll_start(&server->poll, UV_READABLE, on_poll);
+    if (server->has_resumed)
+        ebb__httpd_wake(server);
+    else if (MHD_get_timeout(server->mhd, &wait_ms) == MHD_YES)
+        uv_timer_start(&server->timer, on_timer, wait_ms, 0);
+    else
+        uv_timer_stop(&server->timer);
+    if (server->conns && !uv_is_active((uv_handle_t *)&server->sweep))
+        uv_timer_again(&server->sweep);
+}
+
+static void run(struct ebb_http_server *server)
+{
     server->has_progressed = server->has_resumed = false;
     MHD_run(server->mhd);
     if (is_done(server))
         finish(server);
-    else if (server->has_resumed)
-        ebb__httpd_wake(server);
-    else if (MHD_get_timeout(server->mhd, &wait_ms) == MHD_YES)
-        uv_timer_start(&server->timer, on_timer, calm(server, wait_ms), 0);
+    else if (spins(server))
+        rest(server);
     else
-        uv_timer_stop(&server->timer);
-    if (!server->is_ended && server->conns && !uv_is_active((uv_handle_t *)&server->sweep))
-        uv_timer_again(&server->sweep);
+        await(server);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -201,7 +223,7 @@ static int start_daemon(struct ebb_http_server *server, struct ebb_err *err)
     int fd, rc = ebb__httpd_listen(&server->options, &fd, err);
 
     if (!rc)
-        rc = ebb__httpd_bound(fd, server->address, sizeof server->address, err);
+        rc = ebb_http_bound(fd, server->address, sizeof server->address, err);
     if (!rc)
         rc = start_with(server, fd, err);
     if (fd >= 0 && (!rc || fd != server->options.fd))
@@ -224,7 +246,6 @@ static int watch(struct ebb_http_server *server, struct ebb_err *err)
     server->open_handles = 4;
     period = period < SWEEP_MS ? period : SWEEP_MS;
     uv_timer_start(&server->sweep, on_sweep, period, period);
-    uv_poll_start(&server->poll, UV_READABLE, on_poll);
     run(server);
     return 0;
 }

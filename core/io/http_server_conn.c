@@ -32,6 +32,7 @@ enum MHD_Result ebb__httpd_accept(void *data, const struct sockaddr *sa, socklen
     struct ebb__httpd_address *from;
 
     (void)n;
+    server->has_progressed = true;
     from = ebb__httpd_address_get(&server->addresses, sa, limits->requests_per_s, uv_now(server->loop));
     if (from && !server->is_closing && from->connections < limits->connections_per_address)
         return MHD_YES;

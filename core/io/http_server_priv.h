@@ -134,7 +134,8 @@ struct ebb_http_server {
     struct MHD_Daemon *mhd;
     uv_poll_t poll;
     uv_timer_t timer, sweep, grace;
-    unsigned spins;      /* runs in a row that libmicrohttpd asked for at once and that did nothing */
+    unsigned spins;      /* runs right after each other that did nothing */
+    uint64_t run_ms;     /* of the last one */
     bool has_progressed; /* something was read or made since */
     bool has_resumed;    /* a connection may go on, which libmicrohttpd sees when it runs */
     struct ebb__httpd_addresses addresses;
@@ -158,7 +159,5 @@ void ebb__httpd_handle_closed(struct ebb_http_server *server);
 /* ---- listening (http_server_listen.c) ---- */
 /* A listening socket as the options say, in *fd. EBB_EUSAGE, EBB_EIO. */
 int ebb__httpd_listen(const struct ebb_http_server_options *options, int *fd, struct ebb_err *err);
-/* "address:port" that a socket is bound to. */
-int ebb__httpd_bound(int fd, char *text, size_t n, struct ebb_err *err);
 
 #endif

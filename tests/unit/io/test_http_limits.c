@@ -5,6 +5,7 @@
 #include "http_help.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -135,6 +136,48 @@ static void test_stuck(void **state)
     world_init(&w, stuck);
     w.options.limits.request_ms = 2000;
     world_run(&w);
+}
+
+/* No descriptor is left to accept with: the processor is left alone, and who waits is answered once there is one. */
+static void starved(struct world *w)
+{
+    int64_t start, used_ms;
+    int fds[300], count = 0, fd;
+    clock_t before;
+    char *a;
+
+    while (count < 300 && (fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        count++;
+    CHECK(count > 0 && count < 300);
+    close(fds[--count]);
+    fd = dial(w);
+    send_text(fd, "GET /starved HTTP/1.1\r\n" L "Connection: close\r\n\r\n");
+    start = ebb_clock_elapsed_ms();
+    before = clock();
+    usleep(1000000);
+    used_ms = (int64_t)(clock() - before) * 1000 / CLOCKS_PER_SEC;
+    CHECK(used_ms * 2 < ebb_clock_elapsed_ms() - start);
+    CHECK(atomic_load(&w->handled) == 0);
+    while (count)
+        close(fds[--count]);
+    a = read_all(fd, NULL);
+    CHECK_HAS(a, "GET|/starved||-|");
+    free(a);
+    close(fd);
+}
+
+static void test_starved(void **state)
+{
+    struct rlimit before, few;
+    struct world w;
+    (void)state;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){128, before.rlim_max};
+    world_init(&w, starved);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    world_run(&w);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /* ---- many ---- */
@@ -452,10 +495,10 @@ static void test_tls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow),  cmocka_unit_test(test_slow_second), cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_stuck), cmocka_unit_test(test_many_of_one), cmocka_unit_test(test_many_of_all),
-        cmocka_unit_test(test_often), cmocka_unit_test(test_large),       cmocka_unit_test(test_crowd),
-        cmocka_unit_test(test_tls),
+        cmocka_unit_test(test_slow),        cmocka_unit_test(test_slow_second), cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_stuck),       cmocka_unit_test(test_starved),     cmocka_unit_test(test_many_of_one),
+        cmocka_unit_test(test_many_of_all), cmocka_unit_test(test_often),       cmocka_unit_test(test_large),
+        cmocka_unit_test(test_crowd),       cmocka_unit_test(test_tls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
