@@ -125,9 +125,13 @@ static int fill_scene(const struct ebb__simulation *s, struct ebb__scene *c, str
 
 static int add_scene(struct ebb__simulation *s, const char *table, struct ebb_err *err)
 {
-    struct ebb__scene **grown = realloc(s->scenes, (s->count + 1) * sizeof(struct ebb__scene *));
-    struct ebb__scene *c = calloc(1, sizeof *c);
+    struct ebb__scene **grown, *c;
     int rc;
+
+    if (ebb_site_is_cancelled(ebb_workspace_site(s->ws)))
+        return ebb_err_set(err, EBB_ECANCELLED, "interrupted: while looking at tables");
+    grown = realloc(s->scenes, (s->count + 1) * sizeof(struct ebb__scene *));
+    c = calloc(1, sizeof *c);
 
     s->scenes = grown ? grown : s->scenes;
     if (c)

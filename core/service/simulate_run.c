@@ -121,7 +121,10 @@ static int move(struct ebb__simulation *s, int64_t to_ms, bool asleep, struct eb
     int rc = 0;
 
     for (size_t i = 0; !rc && !s->failed && i < s->count; i++)
-        rc = move_scene(s->scenes[i], to_ms, asleep, err);
+        if (ebb_site_is_cancelled(ebb_workspace_site(s->ws)))
+            return ebb_err_set(err, EBB_ECANCELLED, "interrupted: during the simulation");
+        else
+            rc = move_scene(s->scenes[i], to_ms, asleep, err);
     if (!rc && s->failed) {
         rc = s->failed;
         if (err)
