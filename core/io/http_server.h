@@ -49,6 +49,9 @@ int ebb_http_server_open(uv_loop_t *loop, const struct ebb_http_server_options *
                          struct ebb_err *err);
 /* "127.0.0.1:8490" with the port that was really taken. Borrowed. */
 const char *ebb_http_server_address(const struct ebb_http_server *server);
+/* The same of a socket that was handed over, before a server is opened on it. EBB_EUSAGE: it is none of the internet;
+ * EBB_EIO. */
+int ebb_http_bound(int fd, char *text, size_t n, struct ebb_err *err);
 /* Counters since start, for metrics. */
 struct ebb_http_counts {
     int64_t connections_open, connections, requests, refused;

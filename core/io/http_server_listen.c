@@ -75,7 +75,7 @@ int ebb__httpd_listen(const struct ebb_http_server_options *options, int *fd, st
     return *fd >= 0 ? take_over(*fd, err) : bind_new(options->listen, fd, err);
 }
 
-int ebb__httpd_bound(int fd, char *text, size_t n, struct ebb_err *err)
+int ebb_http_bound(int fd, char *text, size_t n, struct ebb_err *err)
 {
     struct sockaddr_in6 address = {0};
     char host[INET6_ADDRSTRLEN] = "";

@@ -85,20 +85,20 @@ static int open_server(struct ebb__daemon *d, struct ebb_err *err)
     return rc;
 }
 
-/* What --listen says is judged as serve.listen would be. */
+/* Judged is where it will really listen: a socket that was handed over counts before --listen, and that before
+ * serve.listen. */
 static int check_listen(struct ebb__daemon *d, struct ebb_err *err)
 {
     struct ebb_serve_config serve = d->boot->config->serve;
-    char *listen = d->options->listen ? strdup(d->options->listen) : NULL;
-    int rc;
+    const char *asked = d->options->listen ? d->options->listen : serve.listen;
+    int fd = ebb__systemd_socket(), rc = 0;
+    char bound[64];
 
-    if (d->options->listen && !listen)
-        return ebb_err_nomem(err);
-    if (listen)
-        serve.listen = listen;
-    rc = ebb_auth_may_listen(d->lead_store, &serve, err);
-    free(listen);
-    return rc;
+    snprintf(bound, sizeof bound, "%s", asked);
+    if (fd >= 0)
+        rc = ebb_http_bound(fd, bound, sizeof bound, err);
+    serve.listen = bound;
+    return rc ? rc : ebb_auth_may_listen(d->lead_store, &serve, err);
 }
 
 static int make_token(struct ebb__daemon *d, struct ebb_err *err)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ebb serve and what it lives in: systemd's notices and socket, a store that can't be written, quarantines whose time is over."""
 
+import fcntl
 import os
 import shlex
 import socket
@@ -53,23 +54,57 @@ class Systemd(test_serve.Base):
         self.until("STATUS=standby")
         self.assertEqual(0, second.stop())
 
-    def test_socket_that_is_handed_over(self):
-        listening = socket.socket()
+    def has_v6(self):
+        with socket.socket(socket.AF_INET6) as s:
+            try:
+                s.bind(("::1", 0))
+            except OSError:
+                return False
+        return True
+
+    def hand_over(self, address, config, family=socket.AF_INET):
+        """The daemon with a socket that listens on an address; the process, the port."""
+        self.bind(serve=config)
+        listening = socket.socket(family)
         self.addCleanup(listening.close)
-        listening.bind(("127.0.0.1", 0))
+        listening.bind((address, 0))
         listening.listen(16)
-        port = listening.getsockname()[1]
         words = [program.path(), "serve", "--config", self.config, "--state", self.state]
-        process = subprocess.Popen(["sh", "-c", "LISTEN_FDS=1 LISTEN_PID=$$ exec " + " ".join(map(shlex.quote, words))], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=lambda: os.dup2(listening.fileno(), 3))
+        with open(os.path.join(self.top, "daemon.log"), "wb") as log, open(os.devnull, "rb") as null:
+            spare = fcntl.fcntl(listening, fcntl.F_DUPFD, 10)  # never the number that it gets there
+            process = subprocess.Popen(["sh", "-c", "LISTEN_FDS=1 LISTEN_PID=$$ exec " + " ".join(map(shlex.quote, words))], stdin=null, stdout=log, stderr=log,
+                                       close_fds=False, preexec_fn=lambda: os.dup2(spare, 3))
+            os.close(spare)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        place = os.path.join(self.state, "daemon.json")
-        daemon.wait(lambda: os.path.exists(place), what="the daemon")
-        self.assertEqual("127.0.0.1:%d" % port, self.place()["address"])
-        self.assertEqual(0, self.ebb("status").status)
-        process.terminate()
-        self.assertEqual(0, process.wait(60))
+        return process, listening.getsockname()[1]
+
+    def test_socket_that_is_handed_over(self):
+        for address, shown, family in (("127.0.0.1", "127.0.0.1", socket.AF_INET), ("::1", "[::1]", socket.AF_INET6)):
+            if family == socket.AF_INET6 and not self.has_v6():
+                continue
+            # It counts instead of serve.listen, also for whether it may be listened on.
+            process, port = self.hand_over(address, 'listen = "0.0.0.0:8490"', family)
+            place = os.path.join(self.state, "daemon.json")
+            daemon.wait(lambda: os.path.exists(place) or process.poll() is not None, what="the daemon")
+            self.assertEqual("%s:%d" % (shown, port), self.place()["address"])
+            self.assertEqual(0, self.ebb("status").status)
+            process.terminate()
+            self.assertEqual(0, process.wait(60))
+
+    def test_socket_beyond_this_host(self):
+        """A socket that others reach is no way around what serve.listen would have to have."""
+        for address, family, config in (("0.0.0.0", socket.AF_INET, ""), ("::", socket.AF_INET6, ""), ("0.0.0.0", socket.AF_INET, 'auth = "token"'),
+                                        ("0.0.0.0", socket.AF_INET, "insecure = true"), ("0.0.0.0", socket.AF_INET, 'auth = "token", insecure = true')):
+            if family == socket.AF_INET6 and not self.has_v6():
+                continue
+            process, port = self.hand_over(address, config, family)
+            self.assertEqual(64, process.wait(60), (address, config))
+            self.assertFalse(os.path.exists(os.path.join(self.state, "daemon.json")))
+        self.assertEqual(0, self.ebb("token", "create", "boss", "--role", "admin").status)
+        process, port = self.hand_over("0.0.0.0", 'auth = "token", insecure = true')
+        daemon.wait(lambda: os.path.exists(os.path.join(self.state, "daemon.json")) or process.poll() is not None, what="the daemon")
+        self.assertEqual("0.0.0.0:%d" % port, self.place()["address"])
 
 
 class Store(test_serve.Base):
