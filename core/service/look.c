@@ -9,8 +9,6 @@
 
 #include "base/failpoint.h"
 
-#define LATEST_RUNS 10 /* tell what can be due; a success before them is looked for when it matters */
-
 /* ---- the looker ---- */
 
 static int open_engine(struct ebb_looker *looker, const char *scripts_dir, struct ebb_err *err)
@@ -168,7 +166,7 @@ static int judge_bound(struct ebb_looker *looker, const struct ebb__look_way *wa
                                    .flags = ebb_value_get(base, "flags"),
                                    .overlaps = ebb_value_int_of(ebb_value_get(base, "table"), "location_overlaps", -1)};
     s.base = base;
-    s.options.runs_max = LATEST_RUNS;
+    s.options.runs_max = EBB__LOOK_LATEST_RUNS;
     rc = ebb__fleet_get(&looker->fleet, &s.options.fleet, err);
     if (!rc)
         rc = ebb_facts_over(looker->site, table, base, &s.options, &facts, err);

@@ -57,6 +57,9 @@ int ebb__look_gravity(enum ebb_error error);
 /* Whether an error ends the whole look, not only that at one table. */
 bool ebb__look_is_fatal(int rc);
 
+/* So many tell what can be due; a success before them is looked for when it matters. */
+#define EBB__LOOK_LATEST_RUNS 10
+
 /* One policy on one table. */
 struct ebb__look_step {
     struct ebb_looker *looker;
