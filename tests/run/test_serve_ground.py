@@ -14,6 +14,7 @@ sys.path.insert(0, HERE)
 
 import daemon  # noqa: E402
 import program  # noqa: E402
+import test_run  # noqa: E402
 import test_serve  # noqa: E402
 
 EVENT = {"source": "test", "type": "thing.happened", "table": "lake.db.a"}
@@ -109,6 +110,36 @@ class Space(Base):
         used = (free.f_blocks - free.f_bavail) * free.f_bsize
         self.remount("size=%d" % max(used, free.f_bsize))
         self.refuses_then_goes_on(d, lambda: self.remount("size=8m"))
+
+
+class Run(Base):
+    def runs(self):
+        with sqlite3.connect("file:%s/ebb.db?mode=ro" % self.state, uri=True) as db:
+            found = [r[0] for r in db.execute("SELECT status FROM record WHERE kind = 1 ORDER BY id")]
+        db.close()
+        return found
+
+    def test_a_run_that_can_not_be_recorded_is_gone_on_with(self):
+        for i in range(4000):
+            self.write("wh/db/a/data/old-p%05d.parquet" % i, "x", 10 * test_run.DAY)
+        self.write("policies/sweep.lua", 'return policy { api = 1, name = "sweep", triggers = { on.event { "thing.happened" } }, guard = { deletes = { max_share = 1.0 } },\n'
+                                         "decide = function(t, ctx) %s end }" % test_run.RUN)
+        d = self.ready(self.serve())
+        self.assertEqual(202, self.event(d, 1).status)
+        daemon.wait(lambda: len(self.old(self.folder)) < 4002, 60, 0.002, "the first batch")
+        subprocess.run(["prlimit", "--pid", str(d.process.pid), "--fsize=4096:%d" % resource.RLIM_INFINITY], check=True)
+        daemon.wait(lambda: d.ask("/readyz").status == 503, what="that it is not ready")
+        self.assertNotIn("failed", self.states())
+        subprocess.run(["prlimit", "--pid", str(d.process.pid), "--fsize=unlimited:unlimited"], check=True)
+        daemon.wait(lambda: self.runs() in (["done"], ["partial"]), 300, 0.2, "the end of the run (%s)" % d.log)
+        daemon.wait(lambda: set(self.states()) <= {"succeeded", "failed"}, what="the end of the job")
+        self.assertEqual(1, len(self.jobs()))
+        self.assertEqual(202, self.event(d, 2).status)  # a batch that was put back is for the next one
+        daemon.wait(lambda: not self.old(self.folder), 60, 0.2, "the next run (%s)" % d.log)
+        self.ended(1)
+        self.assertEqual(0, d.stop())
+        self.assertNotIn("started", self.runs())
+        self.sound()
 
 
 class Start(Base):
