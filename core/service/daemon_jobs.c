@@ -188,6 +188,7 @@ void ebb__running_ended(struct ebb__running *r)
         d->wants_sync = true;
     if (t)
         ebb__tables_queue(&d->tables, t);
+    ebb__tables_slot_free(&d->tables);
     free_running(r);
 }
 

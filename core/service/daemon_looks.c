@@ -10,6 +10,7 @@
 #define FRESH_MS 1000        /* a pointer that was read less long ago is taken as it is */
 #define EARLY_MS 1000        /* the least time between two looks at a table that is due at once */
 #define EARLY_MAX_MS 60000   /* doubled up to this */
+#define SLOT_MAX_MS 3600000  /* the same where a slot is waited for: its end is told, too */
 #define PROBLEM_MS 60000     /* after a failed look, doubled up to an hour */
 #define ALARM_MAX_MS 3600000 /* the clock may have been set meanwhile */
 
@@ -25,6 +26,7 @@ struct task {
     const struct ebb__entry *entries[EBB__CHUNK_MAX];
     bool is_stale[EBB__CHUNK_MAX];
     size_t count;
+    bool is_after_end; /* some wait for a slot */
     struct ebb_strs paused;
     int64_t overlaps[EBB__CHUNK_MAX];
     struct ebb_look looks[EBB__CHUNK_MAX];
@@ -151,6 +153,7 @@ static int look_at(struct task *task, struct ebb_worker *worker, const struct eb
 
     memset(&o, 0, sizeof o);
     o.overlaps_each = task->overlaps;
+    o.is_after_end = task->is_after_end;
     o.paused = &task->paused;
     o.report = report;
     o.data = task;
@@ -204,6 +207,11 @@ static int64_t next_wake(const struct ebb__daemon *d, struct ebb__table *t, cons
         return rc || look->wake_ms > least || look->wake_ms <= now_ms ? least : look->wake_ms;
     }
     t->problems = 0;
+    if (look->waits_for_slot) { /* jobs that hold it may be of other slots, or not be told */
+        t->early += t->early < 16;
+        least = now_ms + doubled(EARLY_MS, t->early - 1, SLOT_MAX_MS);
+        return look->wake_ms > now_ms && look->wake_ms < least ? look->wake_ms : least;
+    }
     if (look->wake_ms > now_ms) {
         t->early = 0;
         return look->wake_ms;
@@ -227,6 +235,8 @@ static void finish_table(struct ebb__daemon *d, struct task *task, size_t i)
     const char *location = t->entry->location;
     int64_t wake_ms = next_wake(d, t, l, task->rc);
 
+    if (!task->rc && (!l->waits_for_slot || !t->slot_since_ms))
+        t->slot_since_ms = l->waits_for_slot ? ebb_clock_elapsed_ms() : 0;
     if (!task->rc && l->problem.error)
         tell_problem(d, task, i);
     if (!task->rc && !t->is_gone && l->location && (!location || strcmp(location, l->location) != 0))
@@ -283,6 +293,7 @@ static void fill(struct ebb__daemon *d, struct task *task)
         struct ebb__table *t = ebb__tables_take(&d->tables);
 
         task->overlaps[task->count] = t->entry->overlaps;
+        task->is_after_end = task->is_after_end || t->slot_since_ms;
         task->tables[task->count] = t;
         task->entries[task->count] = t->entry;
         task->is_stale[task->count++] = now_ms - t->listed_ms > FRESH_MS;

@@ -103,6 +103,7 @@ struct ebb__table {
     int64_t listed_ms;              /* elapsed clock: when its pointer was last read */
     uint32_t problems;              /* failed looks in a row */
     uint32_t early;                 /* looks in a row that were due again at once */
+    int64_t slot_since_ms;          /* elapsed clock: since when it waits for a slot that others hold, 0 it does not */
     bool is_queued, is_looking, is_noted, is_gone;
 };
 struct ebb__tables {
@@ -128,6 +129,8 @@ void ebb__tables_due(struct ebb__tables *t, int64_t now_ms);
 struct ebb__table *ebb__tables_take(struct ebb__tables *t);
 /* The look is over. A table that is gone is freed. */
 void ebb__tables_looked(struct ebb__tables *t, struct ebb__table *table, int64_t wake_ms);
+/* A slot became free: queue those that wait for one, the longest waiting first; not all, since few places are free. */
+void ebb__tables_slot_free(struct ebb__tables *t);
 /* The least wake time and its table, or NULL. */
 const struct ebb__table *ebb__tables_next(const struct ebb__tables *t);
 

@@ -170,6 +170,34 @@ struct ebb__table *ebb__tables_find(const struct ebb__tables *t, const char *lab
     return NULL;
 }
 
+/* ---- slots ---- */
+
+#define SLOT_LOOKS 4
+
+static struct ebb__table *longest_waiting(const struct ebb__tables *t)
+{
+    struct ebb__table *found = NULL;
+
+    for (size_t i = 0; i < t->count; i++) {
+        struct ebb__table *one = t->items[i];
+
+        if (one->slot_since_ms && !one->is_queued && !one->is_noted &&
+            (!found || one->slot_since_ms < found->slot_since_ms))
+            found = one;
+    }
+    return found;
+}
+
+void ebb__tables_slot_free(struct ebb__tables *t)
+{
+    struct ebb__table *table;
+
+    for (int i = 0; i < SLOT_LOOKS && (table = longest_waiting(t)) != NULL; i++) {
+        table->early = 0;
+        ebb__tables_queue(t, table);
+    }
+}
+
 /* ---- another view ---- */
 
 struct merge {

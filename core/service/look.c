@@ -326,6 +326,8 @@ int ebb_look_tables(struct ebb_looker *looker, struct ebb_generation *generation
     int rc = adopt(looker, generation, err);
 
     memset(looks, 0, count * sizeof *looks);
+    if (o->is_after_end)
+        ebb__fleet_forget(&looker->fleet);
     if (!rc)
         rc = ebb__fleet_load(&looker->fleet, store, err);
     if (!rc)

@@ -20,10 +20,11 @@ void ebb_looker_free(struct ebb_looker *looker);
 
 /* What became of a table. */
 struct ebb_look {
-    int64_t wake_ms;   /* look again then even if nothing changed; INT64_MAX never. What waits for a run to end
-                        * (overlap = "queue_one") waits for no time: look again when a job of the table ended */
-    int64_t jobs;      /* put into the store */
-    int64_t decisions; /* recorded */
+    int64_t wake_ms;     /* look again then even if nothing changed; INT64_MAX never. What waits for a run to end
+                          * (overlap = "queue_one") waits for no time: look again when a job of the table ended */
+    bool waits_for_slot; /* that others hold: look again when one of their jobs ended */
+    int64_t jobs;        /* put into the store */
+    int64_t decisions;   /* recorded */
     int64_t unchanged;
     char uuid[40];          /* "" unknown */
     char *location;         /* URI, NULL unknown; owned */
@@ -36,6 +37,7 @@ struct ebb_look_options {
     int64_t overlaps;              /* other known tables that overlap; -1 unknown */
     const int64_t *overlaps_each;  /* the same for each of refs, instead; NULL none */
     bool is_paused;                /* judge triggers, start nothing: what is due stays pending as one */
+    bool is_after_end;             /* jobs ended just now: who holds slots is read anew */
     const struct ebb_strs *paused; /* the same for "all", "policy NAME", "table NAME"; NULL none */
     /* Asked for by hand, by this owner (NULL: not): decided now, trigger "manual", whatever is due; the schedule stays
      * as it is. The job has this occurrence ("" none) and is only planned when plan_only. */

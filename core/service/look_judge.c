@@ -190,8 +190,11 @@ static int take(struct ebb__look_step *s, const struct ebb_schedule_input *in, s
     ebb_metrics_add(s->looker->metrics, EBB_METRIC_DECISIONS, s->report.verdict, 1);
     if (!is_kept)
         ebb_metrics_add(s->looker->metrics, EBB_METRIC_DROPPED_OCCURRENCES, NULL, 1);
-    if (ebb_decision_get_verdict(s->decision) == EBB_VERDICT_DEFER)
+    if (ebb_decision_get_verdict(s->decision) == EBB_VERDICT_DEFER) {
         s->report.status = is_kept ? "deferred" : "dropped: held back too long";
+        if (is_kept && !strcmp(ebb_decision_get_by(s->decision), "guard.fleet"))
+            look->waits_for_slot = true;
+    }
     return save(s, true, err);
 }
 
