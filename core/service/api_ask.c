@@ -38,20 +38,20 @@ static int check_table(const struct ebb_api_call *call, const char *label, struc
 
 static int next_get(struct ebb_api_call *call, struct ebb_err *err)
 {
-    struct ebb_preview_options o = {ebb__api_query_of(call, "policy"), ebb__api_query_of(call, "table"), 0};
-    const struct ebb_policy *policy;
+    struct ebb_preview_options o = {.table = ebb__api_query_of(call, "table")};
+    const char *policy = ebb__api_query_of(call, "policy");
     struct ebb_coming coming = {0};
     struct ebb_jsonw w;
     int rc = 0;
 
     o.n = (size_t)ebb__api_query_int(call, "limit", EBB__API_LIMIT);
-    if (o.policy)
-        rc = find_policy(call, o.policy, &policy, err);
+    if (policy)
+        rc = find_policy(call, policy, &o.loaded, err);
     if (!rc && o.table)
         rc = check_table(call, o.table, err);
-    if (!rc && o.table && !o.policy)
+    if (!rc && o.table && !policy)
         rc = ebb_err_set(err, EBB_EUSAGE, "policy: is missing, when table is given");
-    if (!rc && (o.policy || call->generation->bound_count))
+    if (!rc && (policy || call->generation->bound_count))
         rc = ebb_preview_pass(call->ws, &o, &coming, err);
     if (!rc) {
         ebb_jsonw_init(&w, &call->out);

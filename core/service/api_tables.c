@@ -190,12 +190,12 @@ void ebb__api_fire(struct ebb_jsonw *w, const struct ebb_coming_fire *f)
 }
 
 /* The next fire of a policy on the table; nothing when it can't be told. */
-static void put_next(struct ebb_api_call *call, struct ebb_jsonw *w, const char *policy, const char *label)
+static void put_next(struct ebb_api_call *call, struct ebb_jsonw *w, const struct ebb_policy *policy, const char *label)
 {
-    struct ebb_preview_options o = {policy, label, 1};
+    struct ebb_preview_options o = {.table = label, .n = 1, .loaded = policy};
     struct ebb_coming coming = {0};
 
-    if (!strchr(policy, ':') && !ebb_preview_pass(call->ws, &o, &coming, NULL) && coming.count) {
+    if (!ebb_preview_pass(call->ws, &o, &coming, NULL) && coming.count) {
         ebb_jsonw_key(w, "next");
         ebb__api_fire(w, &coming.items[0]);
     }
@@ -215,7 +215,7 @@ static void put_bound(struct ebb_api_call *call, struct ebb_jsonw *w, const stru
         ebb_jsonw_begin(w, '{');
         ebb_jsonw_kstr(w, "policy", ebb_policy_get_name(g->bound[i].policy));
         ebb_jsonw_kstr(w, "mode", MODES[g->bound[i].binding->mode]);
-        put_next(call, w, ebb_policy_get_name(g->bound[i].policy), t->label);
+        put_next(call, w, g->bound[i].policy, t->label);
         ebb_jsonw_end(w, '}');
     }
     ebb_jsonw_end(w, ']');

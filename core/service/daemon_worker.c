@@ -140,6 +140,7 @@ static int open_workspace(struct ebb_worker *worker, struct ebb_err *err)
 
     memset(&o, 0, sizeof o);
     o.shared = worker->generation->config;
+    o.generation = worker->generation;
     o.state_dir = worker->options->state_dir;
     o.clock = worker->options->clock;
     o.log = (struct ebb_log){write_line, worker->said, worker->options->log.level};

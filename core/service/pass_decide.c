@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "service/bundles.h"
+#include "service/generation.h"
 #include "service/pass_question_priv.h"
 #include "service/schedule.h"
 
@@ -51,17 +52,27 @@ static const char *text_of(const struct ebb_value *table, const char *key)
     return text ? text : "";
 }
 
+const struct ebb_binding *ebb__pass_binding_at(const struct ebb_workspace *ws, size_t index)
+{
+    const struct ebb_config *c = ebb_workspace_config(ws);
+    const struct ebb_generation *g = ebb_workspace_generation(ws);
+
+    if (index < c->binding_count)
+        return &c->bindings[index];
+    index -= c->binding_count;
+    return g && index < g->object_binding_count ? &g->object_bindings[index] : NULL;
+}
+
 const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
                                             const struct ebb_value *facts)
 {
-    const struct ebb_config *c = ebb_workspace_config(ws);
     const struct ebb_value *t = ebb_value_get(facts, "table");
+    const struct ebb_binding *b;
 
-    for (size_t i = 0; i < c->binding_count; i++)
-        if (!strcmp(c->bindings[i].policy, ebb_policy_get_name(policy)) &&
-            ebb__binding_may_take(&c->bindings[i], policy, text_of(t, "catalog"), text_of(t, "namespace"),
-                                  text_of(t, "name")))
-            return &c->bindings[i];
+    for (size_t i = 0; (b = ebb__pass_binding_at(ws, i)) != NULL; i++)
+        if (!strcmp(b->policy, ebb_policy_get_name(policy)) &&
+            ebb__binding_may_take(b, policy, text_of(t, "catalog"), text_of(t, "namespace"), text_of(t, "name")))
+            return b;
     return NULL;
 }
 

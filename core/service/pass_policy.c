@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "service/generation.h"
 #include "service/pass_priv.h"
 
 static bool has_scripts(const char *dir)
@@ -67,7 +68,30 @@ static int load_named(struct ebb_policy_list *list, const char *name, struct ebb
         return ebb_err_set(err, list->first_error.error,
                            "policy %s: not found among those that load; another does not load: %s", name,
                            list->first_error.message);
-    return ebb_err_set(err, EBB_ENOT_FOUND, "policy %s: no policy of that name in the configured folder", name);
+    ebb_err_set(err, EBB_ENOT_FOUND, "policy %s: no policy of that name in the configured folder", name);
+    if (!strncmp(name, "object:", 7))
+        ebb_err_hint(err,
+                     "a policy object lives in the daemon: GET /api/next?policy=%.200s, "
+                     "/api/tables/TABLE/whynot?policy=%.200s",
+                     name, name);
+    else
+        ebb_err_hint(err,
+                     "the name is the one in a policy's header, not of its file; `ebb tables` shows what is bound");
+    return -(int)EBB_ENOT_FOUND;
+}
+
+static int list_folder(struct ebb_workspace *ws, struct ebb_policy_list *list, struct ebb_err *err)
+{
+    const char *dir = ebb_workspace_config(ws)->policies;
+    int rc;
+
+    memset(list, 0, sizeof *list);
+    if (!dir) {
+        rc = ebb_err_set(err, EBB_ECONFIG, "policies: the configuration names no folder of policies");
+        ebb_err_hint(err, "add policies = \"./policies\" to ebb.lua");
+        return rc;
+    }
+    return ebb__policy_list_read(dir, list, err);
 }
 
 int ebb_pass_load_policy(struct ebb_workspace *ws, const char *policy, struct ebb_policy **out, struct ebb_err *err)
@@ -77,7 +101,7 @@ int ebb_pass_load_policy(struct ebb_workspace *ws, const char *policy, struct eb
 
     if (strchr(policy, '/') || ebb__pass_is_policy_file(policy))
         return ebb_policy_load(policy, out, NULL, err);
-    rc = ebb__policy_list_load(ws, &list, err);
+    rc = list_folder(ws, &list, err);
     if (!rc)
         rc = load_named(&list, policy, out, err);
     ebb__policy_list_fini(&list);
@@ -173,23 +197,29 @@ int ebb__policy_list_read(const char *path, struct ebb_policy_list *list, struct
     return rc;
 }
 
+static int list_generation(const struct ebb_generation *g, struct ebb_policy_list *list, struct ebb_err *err)
+{
+    list->items = calloc(g->policy_count + 1, sizeof(struct ebb_policy *));
+    if (!list->items)
+        return ebb_err_nomem(err);
+    if (g->policy_count)
+        memcpy(list->items, g->policies, g->policy_count * sizeof *list->items);
+    list->count = g->policy_count;
+    list->is_borrowed = true;
+    return 0;
+}
+
 int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list, struct ebb_err *err)
 {
-    const char *dir = ebb_workspace_config(ws)->policies;
-    int rc;
+    const struct ebb_generation *g = ebb_workspace_generation(ws);
 
     memset(list, 0, sizeof *list);
-    if (!dir) {
-        rc = ebb_err_set(err, EBB_ECONFIG, "policies: the configuration names no folder of policies");
-        ebb_err_hint(err, "add policies = \"./policies\" to ebb.lua");
-        return rc;
-    }
-    return ebb__policy_list_read(dir, list, err);
+    return g ? list_generation(g, list, err) : list_folder(ws, list, err);
 }
 
 void ebb__policy_list_fini(struct ebb_policy_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; !list->is_borrowed && i < list->count; i++)
         ebb_policy_free(list->items[i]);
     free(list->items);
     memset(list, 0, sizeof *list);

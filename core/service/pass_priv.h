@@ -11,11 +11,12 @@
 
 struct ebb_policy_list {
     struct ebb_policy **items;
+    bool is_borrowed; /* the policies of the workspace's generation */
     size_t count;
     struct ebb_err first_error; /* of a file that does not load; error EBB_OK: all load */
 };
-/* Load every policy of the folder. A file that does not load is left out and told in first_error; two of one name are
- * an error. */
+/* The policies of the workspace's generation; without one every policy of the folder. A file that does not load is left
+ * out and told in first_error; two of one name are an error. */
 int ebb__policy_list_load(struct ebb_workspace *ws, struct ebb_policy_list *list, struct ebb_err *err);
 /* The same of any folder, or a file. */
 int ebb__policy_list_read(const char *path, struct ebb_policy_list *list, struct ebb_err *err);
@@ -29,6 +30,8 @@ int ebb__pass_put_decision(struct ebb_workspace *ws, const char *id, const char 
 /* Whether a binding takes a table by its name: its globs, or without any the policy's target. */
 bool ebb__binding_may_take(const struct ebb_binding *binding, const struct ebb_policy *policy, const char *catalog,
                            const char *namespace_, const char *name);
+/* By index: the bindings of the configuration, then those of the generation's policy objects; NULL past the last. */
+const struct ebb_binding *ebb__pass_binding_at(const struct ebb_workspace *ws, size_t index);
 /* The first binding of the policy that takes a table, by its facts: the one that a pass would go by. NULL: none. */
 const struct ebb_binding *ebb__pass_binding(const struct ebb_workspace *ws, const struct ebb_policy *policy,
                                             const struct ebb_value *facts);

@@ -48,6 +48,7 @@ struct ebb_preview_options {
     const char *policy; /* name or file; NULL: all bound ones */
     const char *table;  /* table or captured fixture (*.json); NULL: those of the bindings */
     size_t n;
+    const struct ebb_policy *loaded; /* instead of `policy`, which may be NULL then; borrowed */
 };
 /* The first n fires after the workspace's clock, by time, of the policies and tables named: a named table by its facts
  * and the binding that takes it; without one each table of the bindings, and for a policy that is given as file, or is

@@ -231,13 +231,13 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
 /* The bindings of a policy together, in their order. */
 static int preview_bound(struct gathering *g, struct ebb_err *err)
 {
-    const struct ebb_config *c = ebb_workspace_config(g->ws);
     struct ebb_site *site = ebb_workspace_site(g->ws);
+    const struct ebb_binding *b;
     int rc = 0;
 
-    for (size_t i = 0; !rc && i < c->binding_count; i++) {
-        g->binding = &c->bindings[i];
-        if (strcmp(c->bindings[i].policy, ebb_policy_get_name(g->policy)))
+    for (size_t i = 0; !rc && (b = ebb__pass_binding_at(g->ws, i)) != NULL; i++) {
+        g->binding = b;
+        if (strcmp(b->policy, ebb_policy_get_name(g->policy)))
             continue;
         for (size_t k = 0; !rc && k < site->catalog_count; k++)
             rc = ebb_catalog_list(site->catalogs[k], on_table, g, err);
@@ -272,24 +272,25 @@ static int preview_policy(struct gathering *g, bool is_file, struct ebb_err *err
     if (g->o->table)
         return preview_named(g, err);
     rc = is_file ? 0 : preview_bound(g, err);
-    return rc || g->taken || !g->o->policy ? rc : preview_alone(g, err);
+    return rc || g->taken || !(g->o->policy || g->o->loaded) ? rc : preview_alone(g, err);
 }
 
-static bool is_bound(const struct ebb_config *c, const char *name)
+static bool is_bound(const struct ebb_workspace *ws, const char *name)
 {
-    for (size_t i = 0; i < c->binding_count; i++)
-        if (!strcmp(c->bindings[i].policy, name))
+    const struct ebb_binding *b;
+
+    for (size_t i = 0; (b = ebb__pass_binding_at(ws, i)) != NULL; i++)
+        if (!strcmp(b->policy, name))
             return true;
     return false;
 }
 
 static int preview_all(struct gathering *g, struct ebb_err *err)
 {
-    const struct ebb_config *c = ebb_workspace_config(g->ws);
     struct ebb_policy_list list;
     int rc;
 
-    if (!c->binding_count) {
+    if (!ebb__pass_binding_at(g->ws, 0)) {
         rc = ebb_err_set(err, EBB_ECONFIG, "next: no policy is bound to any table");
         ebb_err_hint(err, "name a policy: ebb next policies/orphans.lua");
         return rc;
@@ -299,7 +300,7 @@ static int preview_all(struct gathering *g, struct ebb_err *err)
         ebb_log_say(&ebb_workspace_site(g->ws)->log, EBB_LOG_WARN, "%s", list.first_error.message);
     for (size_t i = 0; !rc && i < list.count; i++) {
         g->policy = list.items[i];
-        if (is_bound(c, ebb_policy_get_name(g->policy)))
+        if (is_bound(g->ws, ebb_policy_get_name(g->policy)))
             rc = preview_policy(g, false, err);
     }
     ebb__policy_list_fini(&list);
@@ -315,9 +316,12 @@ int ebb_preview_pass(struct ebb_workspace *ws, const struct ebb_preview_options 
 
     memset(out, 0, sizeof *out);
     ebb_strs_init(&g.seen);
-    if (!o->policy)
+    if (o->loaded) {
+        g.policy = o->loaded;
+        rc = preview_policy(&g, false, err);
+    } else if (!o->policy) {
         rc = preview_all(&g, err);
-    else {
+    } else {
         rc = ebb_pass_load_policy(ws, o->policy, &policy, err);
         g.policy = policy;
         if (!rc)

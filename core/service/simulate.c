@@ -163,14 +163,14 @@ struct listing {
 
 static bool is_bound(const struct ebb__simulation *s, const struct ebb_policy *policy, const struct ebb_table_ref *ref)
 {
-    const struct ebb_config *c = ebb_workspace_config(s->ws);
+    const struct ebb_binding *b;
     bool has_binding = false;
 
-    for (size_t i = 0; i < c->binding_count; i++) {
-        if (strcmp(c->bindings[i].policy, ebb_policy_get_name(policy)) != 0)
+    for (size_t i = 0; (b = ebb__pass_binding_at(s->ws, i)) != NULL; i++) {
+        if (strcmp(b->policy, ebb_policy_get_name(policy)) != 0)
             continue;
         has_binding = true;
-        if (ebb__binding_may_take(&c->bindings[i], policy, ref->catalog, ref->namespace_, ref->name))
+        if (ebb__binding_may_take(b, policy, ref->catalog, ref->namespace_, ref->name))
             return true;
     }
     return !has_binding && s->only && ebb_policy_may_target(policy, ref->catalog, ref->namespace_, ref->name);
@@ -234,7 +234,7 @@ static int load_policies(struct ebb__simulation *s, struct ebb_err *err)
         s->only = s->own;
         return rc;
     }
-    if (!ebb_workspace_config(s->ws)->binding_count) {
+    if (!ebb__pass_binding_at(s->ws, 0)) {
         rc = ebb_err_set(err, EBB_ECONFIG, "simulate: no policy is bound to any table");
         ebb_err_hint(err, "name one: --policy NAME|FILE --table TABLE");
         return rc;

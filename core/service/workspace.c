@@ -7,6 +7,7 @@
 struct ebb_workspace {
     struct ebb_config *own;          /* NULL: a shared one */
     const struct ebb_config *config; /* that counts */
+    const struct ebb_generation *generation;
     struct ebb_site site;
     struct ebb_uri_map *map;
     struct ebb_strs maps;
@@ -76,6 +77,7 @@ int ebb_workspace_open(const struct ebb_workspace_options *o, bool without_store
     ws->site.progress = o->progress;
     ws->site.progress_data = o->progress_data;
     ws->site.cancelled = o->cancelled;
+    ws->generation = o->generation;
     rc = load_config(ws, o, err);
     if (!rc && !without_store)
         rc = open_store(ws, o, err);
@@ -189,6 +191,11 @@ struct ebb_site *ebb_workspace_site(struct ebb_workspace *ws)
 const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws)
 {
     return ws->config;
+}
+
+const struct ebb_generation *ebb_workspace_generation(const struct ebb_workspace *ws)
+{
+    return ws->generation;
 }
 
 int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err)

@@ -11,9 +11,14 @@
 #include "table/apply.h"
 #include "table/plan.h"
 
+struct ebb_generation;
+
 struct ebb_workspace_options {
     const char *config;              /* file; NULL = look for one (ebb_config_find) unless no_config */
     const struct ebb_config *shared; /* instead of any file: this one, borrowed, not to be changed */
+    /* Its policies and bindings count instead of the folder's, those of policy objects too. Borrowed; its configuration
+     * is `shared`. NULL: none. */
+    const struct ebb_generation *generation;
     bool no_config;
     const char *state_dir;  /* NULL = $XDG_STATE_HOME/ebb or ~/.local/state/ebb */
     struct ebb_clock clock; /* now_ms NULL = the system's */
@@ -38,6 +43,7 @@ void ebb_workspace_close(struct ebb_workspace *ws);
 /* Borrowed. The site is complete after connect; a caller may set allow_below_floor in it. */
 struct ebb_site *ebb_workspace_site(struct ebb_workspace *ws);
 const struct ebb_config *ebb_workspace_config(const struct ebb_workspace *ws);
+const struct ebb_generation *ebb_workspace_generation(const struct ebb_workspace *ws); /* or NULL */
 /* Take policies from this folder instead of the configured one (copied). EBB_EINTERNAL with a shared configuration,
  * like the next. */
 int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct ebb_err *err);

@@ -294,6 +294,36 @@ class Flow(Base):
         self.assertEqual(0, done.status, done.err)
         self.assertEqual(before.keys(), program.tree(self.folder, without=(".ebb-quarantine",)).keys())
 
+    def test_questions_know_it(self):
+        """What comes next, why not now, what would be: of a policy object as of one in the folder, with what its binding says."""
+        self.daemon.start()
+        self.attach()
+        self.ask("PUT", LAKE + "/policies/remove_orphans_weekly",
+                 {"updates": [{"@type": "updateContent", "policyType": WEEKLY["policyType"], "newContent": {"olderThanDays": 9}}]})
+        name = "object:remove_orphans_weekly"
+
+        def get(path, status=200):
+            answer = self.daemon.ask(path)
+            self.assertEqual(status, answer.status, answer.text)
+            return answer.json()
+
+        def bound():
+            return get("/api/tables/lake.db.orders/whynot?policy=" + name)["record"]["params"]["olderThanDays"] == 9
+        daemon.wait(bound, what="the new content")
+        why = get("/api/tables/lake.db.orders/whynot?policy=" + name)
+        self.assertEqual("enforce", why["record"]["mode"])
+        fires = get("/api/next?policy=%s&table=lake.db.orders&limit=2" % name)["items"]
+        self.assertEqual([(name, "lake.db.orders")] * 2, [(f["policy"], f["table"]) for f in fires])
+        self.assertTrue(all(f["nominal"].endswith("T03:00:00Z") for f in fires))
+        self.assertEqual(fires, get("/api/next?policy=%s&limit=2" % name)["items"])
+        self.assertEqual(fires, get("/api/next?limit=2")["items"])
+        self.assertEqual([fires[0]], [p["next"] for p in get("/api/tables/lake.db.orders")["policies"]])
+        for body in ({"until": "+8d", "policy": name}, {"until": "+8d"}):
+            answer = self.daemon.ask("/api/simulate", "POST", json.dumps(body), {"Content-Type": "application/json"})
+            self.assertEqual(200, answer.status, answer.text)
+            self.assertIn((name, "lake.db.orders", fires[0]["fires"]), [(x["policy"], x["table"], x["at"]) for x in answer.json()["decisions"]])
+        self.assertEqual(404, self.daemon.ask("/api/next?policy=object:other").status)
+
     def test_a_dry_run_removes_nothing(self):
         self.daemon.start()
         before = program.tree(self.folder)
