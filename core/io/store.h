@@ -132,15 +132,15 @@ int ebb_store_release(struct ebb_store *store, struct ebb_err *err);
 /* Forget what was gathered. */
 void ebb_store_drop_held(struct ebb_store *store);
 
-/* Keep the store bounded: decisions that only skipped, other decisions, final jobs, events that are older than their
- * time or beyond their number go, oldest first. With the decisions go plans that are empty (not the newest of a table),
- * runs that touched no file (not the latest 100 of a policy on a table), and the journals of runs of which nothing can
- * lie in quarantine any more. Everything else stays: plans that can be applied or were, decisions of plans that wait
- * and of jobs that are not final, runs and journals that can be gone on with, restored or purged. 0 in a bound: none.
- * *dropped gets how many of all. */
+/* Keep the store bounded: decisions that only skipped, other decisions, final jobs (beyond their number: those that
+ * somebody asked for), events that are older than their time or beyond their number go, oldest first. With the
+ * decisions go plans that are empty (not the newest of a table), runs that touched no file (not the latest 100 of a
+ * policy on a table), and the journals of runs of which nothing can lie in quarantine any more. Everything else stays:
+ * plans that can be applied or were, decisions of plans that wait and of jobs that are not final, runs and journals
+ * that can be gone on with, restored or purged. 0 in a bound: none. *dropped gets how many of all. */
 struct ebb_retention {
     int64_t skips_max, skips_ms;
-    int64_t decisions_ms, jobs_ms, events_ms, events_max;
+    int64_t decisions_ms, jobs_ms, events_ms, events_max, jobs_max;
 };
 int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_retention *keep, int64_t *dropped,
                     struct ebb_err *err);

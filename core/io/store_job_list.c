@@ -173,6 +173,25 @@ int ebb_store_count_jobs(struct ebb_store *store, const char *template_, int64_t
     return rc;
 }
 
+int ebb_store_count_asked_jobs(struct ebb_store *store, int64_t *count, int64_t *bytes, struct ebb_err *err)
+{
+    static const char SQL[] = "SELECT count(*), sum(length(CAST(json AS BLOB))) FROM job WHERE state IN (0, 1, 4, 6)"
+                              " AND (occurrence = '' OR occurrence GLOB 'api *')";
+    sqlite3_stmt *stmt = NULL;
+    int rc = ebb__store_keep(store, SQL, &stmt, err);
+
+    *count = *bytes = 0;
+    if (rc)
+        return rc;
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        *count = sqlite3_column_int64(stmt, 0);
+        *bytes = sqlite3_column_int64(stmt, 1);
+    } else
+        rc = ebb__store_fail(store, "cannot count jobs", err);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
 int ebb_store_drop_jobs(struct ebb_store *store, const char *template_, int64_t before_ms, int64_t *dropped,
                         struct ebb_err *err)
 {

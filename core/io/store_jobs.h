@@ -68,6 +68,9 @@ int ebb_store_list_jobs(struct ebb_store *store, const struct ebb_job_filter *fi
 /* Jobs of each state; of a template when it is not NULL. */
 int ebb_store_count_jobs(struct ebb_store *store, const char *template_, int64_t counts[EBB_JOB_UNKNOWN + 1],
                          struct ebb_err *err);
+/* Jobs that somebody asked for (of no occurrence of a policy) and that are not final: how many, and bytes of their
+ * json. */
+int ebb_store_count_asked_jobs(struct ebb_store *store, int64_t *count, int64_t *bytes, struct ebb_err *err);
 /* Forget final jobs of a template (NULL: all) that ended before an instant. */
 int ebb_store_drop_jobs(struct ebb_store *store, const char *template_, int64_t before_ms, int64_t *dropped,
                         struct ebb_err *err);

@@ -29,7 +29,30 @@ static int write_object(struct ebb_store *store, sqlite3_stmt *stmt, const struc
     return rc;
 }
 
-int ebb_store_add_object(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err)
+/* Whether what is there now, in the transaction, is within the bounds of its kind. */
+static int check_bounds(struct ebb_store *store, enum ebb_object_kind kind, struct ebb_err *err)
+{
+    static const char SQL[] = "SELECT count(*), sum(length(CAST(json AS BLOB))) FROM object WHERE kind = ?1";
+    const int64_t most = kind == EBB_OBJECT_TOKEN ? EBB_TOKENS_MAX : EBB_OBJECTS_MAX;
+    sqlite3_stmt *stmt = NULL;
+    int rc = ebb__store_keep(store, SQL, &stmt, err);
+
+    if (rc)
+        return rc;
+    sqlite3_bind_int(stmt, 1, (int)kind);
+    if (sqlite3_step(stmt) != SQLITE_ROW)
+        rc = ebb__store_fail(store, "cannot count objects", err);
+    else if (sqlite3_column_int64(stmt, 0) > most)
+        rc = ebb_err_set(err, EBB_ELIMIT, "there can't be more than %lld of the kind %s", (long long)most,
+                         kind_name(kind));
+    else if (sqlite3_column_int64(stmt, 1) > (int64_t)EBB_OBJECTS_MAX_BYTES)
+        rc = ebb_err_set(err, EBB_ELIMIT, "all of the kind %s together can't be longer than %zu bytes", kind_name(kind),
+                         EBB_OBJECTS_MAX_BYTES);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+static int insert(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err)
 {
     static const char SQL[] = "INSERT INTO object (kind, name, json, creator, modifier, created_ms, modified_ms)"
                               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -48,8 +71,36 @@ int ebb_store_add_object(struct ebb_store *store, const struct ebb_object *objec
     return write_object(store, stmt, object, err);
 }
 
-int ebb_store_change_object(struct ebb_store *store, const char *name, const struct ebb_object *object,
-                            struct ebb_err *err)
+int ebb_store_add_object(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err)
+{
+    int rc = ebb__store_begin(store, err);
+
+    if (rc)
+        return rc;
+    rc = insert(store, object, err);
+    if (!rc)
+        rc = check_bounds(store, object->kind, err);
+    return ebb__store_end(store, rc, err);
+}
+
+/* Length of the JSON of an object; -1: there is none. */
+static int64_t length_of(struct ebb_store *store, enum ebb_object_kind kind, const char *name)
+{
+    static const char SQL[] = "SELECT length(CAST(json AS BLOB)) FROM object WHERE kind = ?1 AND name = ?2";
+    sqlite3_stmt *stmt = NULL;
+    int64_t n = -1;
+
+    if (ebb__store_keep(store, SQL, &stmt, NULL))
+        return n;
+    sqlite3_bind_int(stmt, 1, (int)kind);
+    ebb__store_bind_text(stmt, 2, name);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        n = sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    return n;
+}
+
+static int update(struct ebb_store *store, const char *name, const struct ebb_object *object, struct ebb_err *err)
 {
     static const char SQL[] = "UPDATE object SET name = ?3, json = ?4, modifier = ?5, modified_ms = ?6"
                               " WHERE kind = ?1 AND name = ?2";
@@ -68,6 +119,21 @@ int ebb_store_change_object(struct ebb_store *store, const char *name, const str
     if (!rc && sqlite3_changes(store->db) != 1)
         rc = not_found(store, object->kind, name, err);
     return rc;
+}
+
+int ebb_store_change_object(struct ebb_store *store, const char *name, const struct ebb_object *object,
+                            struct ebb_err *err)
+{
+    bool grows;
+    int rc = ebb__store_begin(store, err);
+
+    if (rc)
+        return rc;
+    grows = (int64_t)strlen(object->json) > length_of(store, object->kind, name);
+    rc = update(store, name, object, err);
+    if (!rc && grows)
+        rc = check_bounds(store, object->kind, err);
+    return ebb__store_end(store, rc, err);
 }
 
 int ebb_store_drop_object(struct ebb_store *store, enum ebb_object_kind kind, const char *name, bool *found,

@@ -18,9 +18,15 @@ struct ebb_object {
     const char *creator, *modifier; /* modifier "" never changed */
     int64_t created_ms, modified_ms;
 };
-/* Insert. EBB_EEXIST. */
+/* How many there may be of a kind, and how many bytes of JSON they may have together: all of them are read when
+ * policies are loaded, all tokens at each request. */
+#define EBB_OBJECTS_MAX 10000
+#define EBB_TOKENS_MAX 1000
+#define EBB_OBJECTS_MAX_BYTES ((size_t)8 << 20)
+/* Insert. EBB_EEXIST; EBB_ELIMIT: there are too many. */
 int ebb_store_add_object(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err);
-/* Replace name (rename), json, modifier, modified_ms of the object called `name`. EBB_ENOT_FOUND, EBB_EEXIST. */
+/* Replace name (rename), json, modifier, modified_ms of the object called `name`. EBB_ENOT_FOUND, EBB_EEXIST;
+ * EBB_ELIMIT: its JSON became longer, and they are too long together. */
 int ebb_store_change_object(struct ebb_store *store, const char *name, const struct ebb_object *object,
                             struct ebb_err *err);
 /* Remove it and what it is tied to. *found tells. */
@@ -51,7 +57,11 @@ struct ebb_statistic {
     const char *creator, *modifier;
     int64_t created_ms, modified_ms;
 };
-/* Insert or replace (creator and created_ms stay), one transaction. */
+/* How many one table may have, with those of its partitions, and how many bytes their names and values may have. */
+#define EBB_STATISTICS_MAX 100000
+#define EBB_STATISTICS_MAX_BYTES ((size_t)16 << 20)
+/* Insert or replace (creator and created_ms stay), one transaction. EBB_ELIMIT: a table would have too many; nothing is
+ * changed. */
 int ebb_store_put_statistics(struct ebb_store *store, const struct ebb_statistic *items, size_t count,
                              struct ebb_err *err);
 /* *dropped: whether any of the names was there. */

@@ -45,6 +45,10 @@ static const char MOVES[] =
     " AND r.id NOT IN (SELECT run FROM job WHERE state NOT IN (2, 3, 5)) LIMIT 5000)";
 static const char JOBS[] = "DELETE FROM job WHERE rowid IN (SELECT rowid FROM job WHERE state IN (2, 3, 5)"
                            " AND ended_ms < ?1 LIMIT " PAGE ")";
+/* Those of policies stay as long as their time: no occurrence is taken twice, whatever else is asked for meanwhile. */
+static const char JOBS_BEFORE[] =
+    "DELETE FROM job WHERE rowid IN (SELECT rowid FROM job WHERE rowid <= ?1 AND state IN (2, 3, 5)"
+    " AND (occurrence = '' OR occurrence GLOB 'api *') LIMIT " PAGE ")";
 static const char EVENTS[] =
     "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ?1 ORDER BY seq LIMIT 5000)";
 
@@ -123,6 +127,17 @@ static int bound_events(struct ebb_store *store, int64_t max, int64_t *dropped, 
     return rc || !found ? rc : delete_all(store, EVENTS, seq, dropped, err);
 }
 
+/* Of those that somebody asked for: all but the last ones, and those that are not final. */
+static int bound_jobs(struct ebb_store *store, int64_t max, int64_t *dropped, struct ebb_err *err)
+{
+    static const char SQL[] = "SELECT max(rowid) - ?1 FROM job WHERE true HAVING count(*) > ?1";
+    int64_t last = 0;
+    bool found = false;
+    int rc = find_bound(store, SQL, max, &last, &found, err);
+
+    return rc || !found ? rc : delete_all(store, JOBS_BEFORE, last, dropped, err);
+}
+
 int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_retention *keep, int64_t *dropped,
                     struct ebb_err *err)
 {
@@ -142,6 +157,8 @@ int ebb_store_prune(struct ebb_store *store, int64_t now_ms, const struct ebb_re
         rc = drop_old_events(store, now_ms - keep->events_ms, &count, err);
     if (!rc && keep->events_max > 0)
         rc = bound_events(store, keep->events_max, &count, err);
+    if (!rc && keep->jobs_max > 0)
+        rc = bound_jobs(store, keep->jobs_max, &count, err);
     if (dropped)
         *dropped = count;
     return rc;

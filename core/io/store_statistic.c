@@ -33,12 +33,40 @@ static int put_all(struct ebb_store *store, const struct ebb_statistic *items, s
     return rc;
 }
 
+/* Whether what a table has now, in the transaction, is within the bounds. */
+static int check_bounds(struct ebb_store *store, const char *table, struct ebb_err *err)
+{
+    static const char SQL[] = "SELECT count(*), sum(length(CAST(part AS BLOB)) + length(CAST(name AS BLOB))"
+                              " + length(CAST(json AS BLOB))) FROM statistic WHERE tbl = ?1";
+    sqlite3_stmt *stmt = NULL;
+    int rc = ebb__store_keep(store, SQL, &stmt, err);
+
+    if (rc)
+        return rc;
+    ebb__store_bind_text(stmt, 1, table);
+    if (sqlite3_step(stmt) != SQLITE_ROW)
+        rc = ebb__store_fail(store, "cannot count statistics", err);
+    else if (sqlite3_column_int64(stmt, 0) > EBB_STATISTICS_MAX)
+        rc = ebb_err_set(err, EBB_ELIMIT, "%s can't have more than %d statistics", table, EBB_STATISTICS_MAX);
+    else if (sqlite3_column_int64(stmt, 1) > (int64_t)EBB_STATISTICS_MAX_BYTES)
+        rc = ebb_err_set(err, EBB_ELIMIT, "the statistics of %s can't be longer than %zu bytes", table,
+                         EBB_STATISTICS_MAX_BYTES);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
 int ebb_store_put_statistics(struct ebb_store *store, const struct ebb_statistic *items, size_t count,
                              struct ebb_err *err)
 {
     int rc = ebb__store_begin(store, err);
 
-    return rc ? rc : ebb__store_end(store, put_all(store, items, count, err), err);
+    if (rc)
+        return rc;
+    rc = put_all(store, items, count, err);
+    for (size_t i = 0; !rc && i < count; i++)
+        if (i == 0 || strcmp(items[i].table, items[i - 1].table) != 0)
+            rc = check_bounds(store, items[i].table, err);
+    return ebb__store_end(store, rc, err);
 }
 
 static int drop_all(struct ebb_store *store, const struct ebb_statistic *items, size_t count, bool *dropped,

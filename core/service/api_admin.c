@@ -175,7 +175,7 @@ const struct ebb_route EBB__API_ADMIN_ROUTES[] = {
      "'role':{'type':'string','enum':['view','operate','admin']},'expires':{'type':'string','minLength':2,'maxLength':"
      "32,"
      "'description':'a span of time, as 90d; never when it is not given'}}},"
-     "'answer':{'201':{'$ref':'#/components/schemas/NewToken'}},'errors':[409]}"},
+     "'answer':{'201':{'$ref':'#/components/schemas/NewToken'}},'errors':[409,422]}"},
     {"DELETE", "/api/tokens/{name}", EBB_ROLE_ADMIN, token_delete, "Revoke a token",
      "{'responses':{'204':{'description':'Revoked'}}}"},
     {NULL, NULL, EBB_ROLE_NONE, NULL, NULL, NULL},

@@ -13,6 +13,8 @@
 #define DAY_MS ((int64_t)24 * 3600 * 1000)
 #define BY_HAND_PRIORITY 100
 #define KEY_MAX_BYTES 255
+#define WAITING_MAX 10000 /* jobs that were asked for: the daemon keeps all that wait in memory */
+#define WAITING_MAX_BYTES ((int64_t)32 << 20)
 
 void ebb__api_job(struct ebb_jsonw *w, const struct ebb_job_record *job, bool is_whole)
 {
@@ -113,6 +115,19 @@ int ebb__api_once(const struct ebb_api_call *call, struct ebb_buf *out, struct e
     return rc;
 }
 
+int ebb__api_check_room(struct ebb_api_call *call, const char *json, struct ebb_err *err)
+{
+    int64_t count, bytes;
+    int rc = ebb_store_count_asked_jobs(ebb__api_store(call), &count, &bytes, err);
+
+    if (rc)
+        return rc;
+    if (count < WAITING_MAX && bytes + (int64_t)strlen(json) <= WAITING_MAX_BYTES)
+        return 0;
+    call->status = 503;
+    return ebb_err_set(err, EBB_ELIMIT, "jobs: %lld that were asked for wait already", (long long)count);
+}
+
 static void answer_job(struct ebb_api_call *call, const struct ebb_job_record *job)
 {
     struct ebb_jsonw w;
@@ -163,6 +178,8 @@ int ebb__api_put_job(struct ebb_api_call *call, const struct ebb_job_record *job
         if (!rc)
             rc = find_repeat(&r, err);
     }
+    if (!rc && !r.found)
+        rc = ebb__api_check_room(call, job->json, err);
     if (!rc && !r.found)
         rc = put(call, job, r.occurrence, &is_new, err);
     if (!rc && !r.found && !is_new) {

@@ -187,6 +187,8 @@ int ebb__api_explain_get(struct ebb_api_call *call, struct ebb_err *err);
  * and json are of the job; the same Idempotency-Key within a day gives the same job again: EBB_EEXIST when that one was
  * another. */
 int ebb__api_put_job(struct ebb_api_call *call, const struct ebb_job_record *job, struct ebb_err *err);
+/* Whether one more job may be asked for. EBB_ELIMIT, with the status 503: too many wait. */
+int ebb__api_check_room(struct ebb_api_call *call, const char *json, struct ebb_err *err);
 /* Append the occurrence that the request's Idempotency-Key stands for, without its day; nothing when it has none.
  * EBB_EUSAGE: a bad key. */
 int ebb__api_once(const struct ebb_api_call *call, struct ebb_buf *out, struct ebb_err *err);

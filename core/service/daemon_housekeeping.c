@@ -14,6 +14,7 @@
 #define QUARANTINE_MS (7 * DAY_MS)
 #define SKIPS_MAX 100000
 #define EVENTS_MAX 10000000
+#define JOBS_MAX 200000
 #define DUE_MAX 1000 /* runs told of at once */
 
 struct due {
@@ -204,8 +205,13 @@ void ebb__daemon_clean(struct ebb__daemon *d)
         return;
     task->d = d;
     task->purges = serve->purge;
-    task->keep = (struct ebb_retention){SKIPS_MAX,           serve->keep_decisions_ms, serve->keep_decisions_ms,
-                                        serve->keep_jobs_ms, serve->keep_events_ms,    EVENTS_MAX};
+    task->keep = (struct ebb_retention){.skips_max = SKIPS_MAX,
+                                        .skips_ms = serve->keep_decisions_ms,
+                                        .decisions_ms = serve->keep_decisions_ms,
+                                        .jobs_ms = serve->keep_jobs_ms,
+                                        .events_ms = serve->keep_events_ms,
+                                        .events_max = EVENTS_MAX,
+                                        .jobs_max = JOBS_MAX};
     d->is_cleaning = true;
     if (ebb__daemon_post(d, d->look_pool, work, done, task)) {
         d->is_cleaning = false;

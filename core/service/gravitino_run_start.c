@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "service/api_priv.h"
 #include "service/gravitino_priv.h"
 #include "service/job.h"
 #include "service/shell.h"
@@ -250,7 +251,9 @@ static int put(struct start *s, struct ebb_err *err)
 
     ebb_store_new_job_id(store, s->call->now_ms, id);
     job.id = id;
-    rc = ebb_store_put_job(store, &job, &is_new, err);
+    rc = ebb__api_check_room(s->call, job.json, err);
+    if (!rc)
+        rc = ebb_store_put_job(store, &job, &is_new, err);
     if (rc)
         return rc;
     ebb__gravitino_tell(s->call, EBB_NOTE_JOBS, id);

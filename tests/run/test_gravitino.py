@@ -482,6 +482,34 @@ class Shell(Base):
         self.ask("PUT", LAKE + "/jobs/templates/nap", {"updates": [{"@type": "rename", "newName": "siesta"}]})
         self.assertEqual(4, len(self.ask("GET", LAKE + "/jobs/runs?jobTemplateName=siesta")["jobs"]))
 
+    def test_what_waits_is_bounded(self):
+        """Jobs that wait are kept in memory: 32 MiB of them. Others are still looked at, and there is room again when they are gone."""
+        self.daemon.start()
+        self.register(self.nap)
+        jobs = [self.start("1000") for _ in range(2)]
+        for job_id in jobs:
+            self.until(job_id, "started")
+        large = {"jobTemplateName": "nap", "jobConf": {"s": "9" * 1000000}}
+        for _ in range(33):
+            jobs.append(self.ask("POST", LAKE + "/jobs/runs", large)["job"]["jobId"])
+        answer = self.daemon.ask(LAKE + "/jobs/runs", "POST", large)
+        self.assertEqual((503, "1"), (answer.status, answer.headers["Retry-After"]), answer.text)
+        self.assertEqual(35, len(self.ask("GET", LAKE + "/jobs/runs")["jobs"]))
+        self.assertEqual(200, self.daemon.ask("/readyz").status)
+        for job_id in jobs:
+            self.ask("POST", LAKE + "/jobs/runs/" + job_id)
+        daemon.wait(lambda: self.daemon.ask(LAKE + "/jobs/runs", "POST", large).status == 200, what="room")
+
+    def test_what_is_kept_is_bounded(self):
+        self.daemon.start()
+        path = LAKE + "/objects/table/lake.db.orders/statistics"
+        for number, status in ((0, 200), (1, 200), (2, 400), (1, 200)):
+            self.ask("PUT", path, {"updates": {"custom-%d" % number: "x" * 7000000}}, status)
+        self.assertEqual(2, len(self.ask("GET", path)["statistics"]))
+        for number, status in ((0, 200), (1, 400)):
+            self.ask("POST", LAKE + "/jobs/templates", {"jobTemplate": {"name": "t%d" % number, "jobType": "shell", "executable": self.nap, "arguments": ["x" * 1000000] * 6}}, status)
+        self.assertEqual(2, len(self.ask("GET", LAKE + "/jobs/templates")["names"]))
+
     def test_an_orderly_end_ends_it(self):
         self.daemon.start()
         self.register(self.nap)

@@ -287,6 +287,32 @@ static void test_jobs_are_counted_and_dropped(void **state)
     expect_list(f, NULL, "job-1:queued job-2:started ");
 }
 
+static void test_jobs_that_were_asked_for_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct ebb_job_record j = {.id = "job-1", .kind = "apply", .json = "{\"a\":1}"};
+    int64_t count = -1, bytes = -1;
+
+    open_store(f);
+    assert_int_equal(ebb_store_count_asked_jobs(f->store, &count, &bytes, &f->err), 0);
+    assert_int_equal(count, 0);
+    assert_int_equal(bytes, 0);
+    put(f, &j);
+    j.id = "job-2";
+    j.occurrence = "api 0a 7";
+    put(f, &j);
+    j.id = "job-3";
+    j.occurrence = "weekly u-1 time 5";
+    put(f, &j);
+    j.id = "job-4";
+    j.occurrence = "";
+    j.state = EBB_JOB_CANCELLED;
+    put(f, &j);
+    assert_int_equal(ebb_store_count_asked_jobs(f->store, &count, &bytes, &f->err), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(bytes, 14);
+}
+
 struct growing {
     struct fixture *f;
     int count;
@@ -331,6 +357,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ids_of_a_clock_that_stands, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lists_are_filtered, setup, teardown),
         cmocka_unit_test_setup_teardown(test_jobs_are_counted_and_dropped, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_jobs_that_were_asked_for_are_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_are_listed_while_more_are_put, setup, teardown),
     };
 

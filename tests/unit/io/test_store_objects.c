@@ -52,6 +52,42 @@ static void test_names_are_unique_in_a_kind(void **state)
     ebb_buf_fini(&text);
 }
 
+/* Bounds from docs/rest-api.md: 10,000 of a kind, 1,000 tokens, 8 MiB of JSON. */
+static void test_there_are_bounds(void **state)
+{
+    static char json[(4 << 20) + 1], longer[(5 << 20) + 1];
+    struct fixture *f = *state;
+    struct ebb_object o = {.kind = EBB_OBJECT_TOKEN, .json = "{}", .creator = "ann", .modifier = ""};
+    char name[32];
+
+    open_store(f);
+    memset(json, 'x', sizeof json - 1);
+    memset(longer, 'x', sizeof longer - 1);
+    o.name = name;
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        assert_int_equal(ebb_store_add_object(f->store, &o, &f->err), 0);
+    }
+    o.name = "more";
+    assert_int_equal(ebb_store_add_object(f->store, &o, &f->err), -EBB_ELIMIT);
+    assert_int_equal(ebb_store_get_object(f->store, EBB_OBJECT_TOKEN, "more", note, NULL, &f->err), -EBB_ENOT_FOUND);
+    o = (struct ebb_object){.kind = EBB_OBJECT_TEMPLATE, .name = "a", .json = json, .modifier = "ann"};
+    assert_int_equal(ebb_store_add_object(f->store, &o, &f->err), 0);
+    o.name = "b";
+    assert_int_equal(ebb_store_add_object(f->store, &o, &f->err), 0);
+    o.name = "c";
+    o.json = "{}";
+    assert_int_equal(ebb_store_add_object(f->store, &o, &f->err), -EBB_ELIMIT);
+    o.name = "b";
+    o.json = longer;
+    assert_int_equal(ebb_store_change_object(f->store, "b", &o, &f->err), -EBB_ELIMIT);
+    o.name = "d"; /* what does not become longer can be changed */
+    o.json = json;
+    assert_int_equal(ebb_store_change_object(f->store, "b", &o, &f->err), 0);
+    o.kind = EBB_OBJECT_POLICY; /* each kind has its own */
+    assert_int_equal(ebb_store_add_object(f->store, &o, &f->err), 0);
+}
+
 static void test_a_change_keeps_the_number(void **state)
 {
     struct fixture *f = *state;
@@ -183,13 +219,42 @@ static void test_statistics(void **state)
     expect_statistics(f, &(struct ebb_statistic_filter){.table = "c.s.t"}, "");
 }
 
+/* 100,000 and 16 MiB of a table; what goes beyond is refused as a whole. */
+static void test_statistics_have_bounds(void **state)
+{
+    enum { PER_PUT = 50001 };
+    static char names[PER_PUT][16], json[(15 << 20) + 1];
+    static struct ebb_statistic items[PER_PUT];
+    struct fixture *f = *state;
+    struct ebb_statistic one = {"c.s.u", "", "custom-n", json, "ann", "", 5, 0};
+
+    open_store(f);
+    memset(json, '1', sizeof json - 1);
+    for (int i = 0; i < PER_PUT; i++) {
+        snprintf(names[i], sizeof names[i], "custom-%d", i);
+        items[i] = (struct ebb_statistic){"c.s.t", "", names[i], "1", "ann", "", 5, 0};
+    }
+    assert_int_equal(ebb_store_put_statistics(f->store, items, PER_PUT, &f->err), 0);
+    for (int i = 0; i < PER_PUT; i++)
+        items[i].partition = "p=1";
+    assert_int_equal(ebb_store_put_statistics(f->store, items, PER_PUT, &f->err), -EBB_ELIMIT);
+    expect_statistics(f, &(struct ebb_statistic_filter){.table = "c.s.t", .of_partitions = true}, "");
+    assert_int_equal(ebb_store_put_statistics(f->store, items, PER_PUT - 2, &f->err), 0);
+    assert_int_equal(ebb_store_put_statistics(f->store, &one, 1, &f->err), 0);
+    assert_int_equal(ebb_store_put_statistics(f->store, &one, 1, &f->err), 0);
+    one.name = "custom-m";
+    assert_int_equal(ebb_store_put_statistics(f->store, &one, 1, &f->err), -EBB_ELIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_names_are_unique_in_a_kind, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_there_are_bounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_change_keeps_the_number, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ties, setup, teardown),
         cmocka_unit_test_setup_teardown(test_statistics, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_statistics_have_bounds, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

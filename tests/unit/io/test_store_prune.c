@@ -277,6 +277,38 @@ static void test_there_are_not_more_than_the_bounds(void **state)
     expect(f, EBB_RECORD_PLAN, "p-1 ");
 }
 
+static int note_job(void *data, const struct ebb_job_record *job, struct ebb_err *err)
+{
+    (void)err;
+    ebb_buf_printf(data, "%s ", job->id);
+    return 0;
+}
+
+/* Whoever asks for very many jobs over the interface does not push out those of policies. */
+static void test_jobs_that_were_asked_for_have_a_bound(void **state)
+{
+    static const char *const occurrences[] = {"", "weekly u-1 time 5", "api 0a 7", "", "", ""};
+    struct ebb_retention keep = {.jobs_max = 2};
+    struct fixture *f = *state;
+    struct ebb_buf text;
+
+    open_store(f);
+    for (int i = 0; i < 6; i++) {
+        char id[8];
+        struct ebb_job_record j = {.id = id, .kind = "apply", .occurrence = occurrences[i], .json = "{}"};
+
+        snprintf(id, sizeof id, "job-%d", i);
+        j.state = i == 3 ? EBB_JOB_STARTED : EBB_JOB_FAILED;
+        assert_int_equal(ebb_store_put_job(f->store, &j, NULL, &f->err), 0);
+    }
+    assert_int_equal(prune(f, &keep), 2);
+    ebb_buf_init(&text, 4096);
+    assert_int_equal(ebb_store_list_jobs(f->store, &(struct ebb_job_filter){0}, note_job, &text, &f->err), 0);
+    assert_string_equal(ebb_buf_cstr(&text), "job-1 job-3 job-4 job-5 ");
+    ebb_buf_fini(&text);
+    assert_int_equal(prune(f, &keep), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +319,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_journal_of_a_job_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_latest_runs_of_a_policy_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(test_jobs_that_are_not_final_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_jobs_that_were_asked_for_have_a_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(test_old_events_go_but_for_the_last, setup, teardown),
         cmocka_unit_test_setup_teardown(test_there_are_not_more_than_the_bounds, setup, teardown),
     };
