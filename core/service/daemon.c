@@ -16,7 +16,7 @@ int64_t ebb__now(const struct ebb__daemon *d)
 
 bool ebb__daemon_may_start(const struct ebb__daemon *d)
 {
-    return d->is_leader && d->is_recovered && !d->is_draining && !d->store_fault.is_set;
+    return d->is_leader && d->is_recovered && !d->must_withdraw && !d->is_draining && !d->store_fault.is_set;
 }
 
 void ebb__daemon_dirty(struct ebb__daemon *d)
@@ -198,6 +198,8 @@ static void serve_tick(struct ebb__daemon *d, int64_t now_ms)
     if (d->wants_sync && now_ms >= d->sync_at_ms)
         ebb__daemon_sync(d);
     ebb__daemon_switch(d);
+    if (d->wants_pause_saved)
+        ebb__pause_save(d);
     ebb__daemon_jobs_tick(d);
     if (d->tables.first)
         ebb__daemon_look(d);

@@ -6,6 +6,7 @@
 #define EBB_SERVICE_DAEMON_JOBS_PRIV_H
 
 #include "service/daemon_priv.h"
+#include "service/withdraw.h"
 
 enum ebb__job_outcome {
     EBB__JOB_NOT_BEGUN,  /* its start could not be recorded, or there was no workspace */
@@ -37,6 +38,9 @@ int ebb__running_record(struct ebb__running *r, struct ebb_store *store, struct 
 void ebb__running_ended(struct ebb__running *r);
 /* Ends that could not be written are tried again. */
 void ebb__jobs_record_late(struct ebb__daemon *d);
+
+/* Jobs were taken back: they leave the queue. */
+void ebb__jobs_withdrawn(struct ebb__daemon *d, const struct ebb_withdrawn *withdrawn);
 
 /* Copy a job with its texts (NULL becomes ""). False: memory ran out. */
 bool ebb__job_keep(struct ebb_arena *arena, const struct ebb_job_record *job, struct ebb_job_record *out);

@@ -66,21 +66,27 @@ static void done(void *data)
     struct task *task = data;
     struct ebb__daemon *d = task->d;
 
+    d->is_saving_pause = false;
     if (task->rc) {
+        d->wants_pause_saved = true;
         ebb__say(&d->log, EBB_LOG_ERROR, NULL, "what is paused can't be kept over a restart: %s", task->err.message);
         if (ebb__is_store_error(&task->err))
             ebb__daemon_store_failed(d, &task->err);
     }
     ebb_buf_fini(&task->text);
     free(task);
+    if (d->wants_pause_saved && !d->store_fault.is_set)
+        ebb__pause_save(d);
     ebb__daemon_close_more(d);
 }
 
-static void save(struct ebb__daemon *d)
+/* One after the other: the last list is to be the one that stays. */
+void ebb__pause_save(struct ebb__daemon *d)
 {
-    struct task *task = calloc(1, sizeof *task);
+    struct task *task = d->is_saving_pause || d->store_fault.is_set ? NULL : calloc(1, sizeof *task);
     struct ebb_jsonw w;
 
+    d->wants_pause_saved = true;
     if (!task)
         return;
     task->d = d;
@@ -93,7 +99,10 @@ static void save(struct ebb__daemon *d)
     if (ebb__daemon_post(d, d->look_pool, work, done, task)) {
         ebb_buf_fini(&task->text);
         free(task);
+        return;
     }
+    d->is_saving_pause = true;
+    d->wants_pause_saved = false;
 }
 
 static bool is_whole(const char *what)
@@ -126,10 +135,38 @@ void ebb__daemon_pause(struct ebb__daemon *d, const char *what, bool is_pause)
     if (!changed)
         return;
     ebb__say(&d->log, EBB_LOG_INFO, NULL, "%s: %s", is_pause ? "paused" : "resumed", what);
-    save(d);
+    ebb__pause_save(d);
     ebb__daemon_dirty(d);
     if (!is_pause) {
         ebb__daemon_sync(d);
         ebb__daemon_look_all(d);
+    }
+}
+
+static void rename_pause(struct ebb__daemon *d, const char *was, const char *name)
+{
+    struct ebb_buf from, to;
+
+    ebb_buf_init(&from, 4096);
+    ebb_buf_init(&to, 4096);
+    ebb_buf_printf(&from, "policy %s", was);
+    ebb_buf_printf(&to, "policy %s", name);
+    if (!from.bad && !to.bad) {
+        ebb__daemon_pause(d, ebb_buf_cstr(&to), true);
+        if (ebb__pause_has(&d->paused, "policy", name) && drop(&d->paused, ebb_buf_cstr(&from)))
+            ebb__pause_save(d);
+    }
+    ebb_buf_fini(&from);
+    ebb_buf_fini(&to);
+}
+
+void ebb__pause_renamed(struct ebb__daemon *d)
+{
+    for (size_t i = 0; i < d->generation->policy_count; i++) {
+        const struct ebb_policy *policy = d->generation->policies[i];
+        const char *was = ebb_policy_get_was(policy);
+
+        if (was && !ebb_generation_find(d->generation, was) && ebb__pause_has(&d->paused, "policy", was))
+            rename_pause(d, was, ebb_policy_get_name(policy));
     }
 }

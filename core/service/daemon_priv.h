@@ -198,10 +198,12 @@ struct ebb__daemon {
     struct ebb_work_queue *queue;
     struct ebb__running *running;
     bool is_syncing, wants_sync;
+    bool must_withdraw; /* what is queued may be of other policies: nothing starts before that is known */
     int64_t sync_at_ms; /* elapsed clock: not before, after a failure */
     int64_t ended[3];   /* succeeded, failed, cancelled */
 
     struct ebb_strs paused; /* "all", "policy x", "table y" */
+    bool is_saving_pause, wants_pause_saved;
     struct ebb__fault store_fault;
     int64_t store_try_ms; /* elapsed clock */
     int64_t clean_at_ms;  /* elapsed clock */
@@ -258,6 +260,9 @@ void ebb__diagnose_reload(struct ebb__daemon *d, const struct ebb_diagnostics *d
 /* daemon_pause.c */
 int ebb__pause_load(struct ebb__daemon *d, struct ebb_err *err);
 void ebb__daemon_pause(struct ebb__daemon *d, const char *what, bool is_pause);
+void ebb__pause_save(struct ebb__daemon *d);
+/* A pause of a policy goes on under its new name. */
+void ebb__pause_renamed(struct ebb__daemon *d);
 bool ebb__pause_has(const struct ebb_strs *paused, const char *kind, const char *name);
 /* daemon_watch.c */
 void ebb__watch_open(struct ebb__daemon *d);

@@ -77,7 +77,8 @@ static void load_same(struct ebb__daemon *d, struct load *load)
     d->reload_fault.is_set = false;
     d->reloads++;
     ebb_metrics_add(d->metrics, EBB_METRIC_RELOADS, "unchanged", 1);
-    ebb__say(&d->log, EBB_LOG_DEBUG, NULL, "reload: nothing changed, %s", d->generation->hash);
+    ebb__say(&d->log, EBB_LOG_INFO, NULL, "reload: nothing changed, %s", d->generation->hash);
+    ebb__daemon_news(d, "reload", "result", "unchanged", "hash", d->generation->hash, NULL);
     ebb_generation_unref(load->after);
 }
 
@@ -153,90 +154,22 @@ struct decide {
     struct ebb__daemon *d;
     struct ebb__view *view;
     struct ebb_generation *before, *after;
-    struct ebb_strs withdrawn; /* jobs that are not queued any more */
-    size_t removed, again;
+    struct ebb_withdrawn withdrawn; /* jobs that are not queued any more */
     int rc;
     struct ebb_err err;
 };
 
-struct queued {
-    struct ebb_strs ids, policies, uuids; /* side by side */
-};
-
-static int on_queued(void *data, const struct ebb_job_record *job, struct ebb_err *err)
-{
-    struct queued *q = data;
-    int rc = 0;
-
-    if (!job->policy[0])
-        return 0;
-    rc = ebb_strs_add(&q->ids, job->id, err);
-    if (!rc)
-        rc = ebb_strs_add(&q->policies, job->policy, err);
-    return rc ? rc : ebb_strs_add(&q->uuids, job->uuid, err);
-}
-
-/* What the occurrence of a withdrawn job stood for is pending again, due at once. */
-static int make_pending(struct ebb_store *store, const char *policy, const char *uuid, int64_t now_ms, bool only_later,
-                        bool *did, struct ebb_err *err)
+/* A pending defer of a policy that changed is due at once. */
+static int bring_one_forward(struct ebb_store *store, const char *policy, const char *uuid, int64_t now_ms,
+                             struct ebb_err *err)
 {
     struct ebb_schedule schedule;
     int rc = ebb_schedule_load(store, policy, uuid, &schedule, err);
 
-    *did = false;
-    if (rc || (only_later && schedule.deferred_until_ms <= now_ms))
+    if (rc || schedule.deferred_until_ms <= now_ms)
         return rc;
-    if (schedule.deferred_until_ms && schedule.deferred_until_ms <= now_ms)
-        return 0;
     schedule.deferred_until_ms = now_ms;
-    *did = true;
     return ebb_schedule_save(store, policy, uuid, &schedule, err);
-}
-
-static int withdraw(struct decide *x, struct ebb_store *store, const char *id, const char *policy, const char *uuid)
-{
-    enum ebb__policy_change change = EBB__POLICY_SAME;
-    int64_t now_ms = ebb_clock_now(&x->d->clock);
-    struct ebb__subject subject = {id, NULL, policy, NULL};
-    bool did;
-    int rc = ebb__policy_change(x->before, x->after, policy, &change, &x->err);
-
-    if (rc || change == EBB__POLICY_SAME)
-        return rc;
-    if (change == EBB__POLICY_CHANGED && uuid[0])
-        rc = make_pending(store, policy, uuid, now_ms, false, &did, &x->err);
-    if (rc)
-        return rc;
-    rc = ebb__job_change(store, id, 1u << EBB_JOB_QUEUED, EBB_JOB_CANCELLED,
-                         change == EBB__POLICY_REMOVED ? "withdrawn: its policy was removed"
-                                                       : "withdrawn: its policy changed and decides again",
-                         now_ms, &x->err);
-    if (rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND)
-        return 0;
-    if (rc)
-        return rc;
-    ebb__say(&x->d->log, EBB_LOG_WARN, &subject, "job withdrawn: its policy %s",
-             change == EBB__POLICY_REMOVED ? "was removed" : "changed and decides again");
-    *(change == EBB__POLICY_REMOVED ? &x->removed : &x->again) += 1;
-    return ebb_strs_add(&x->withdrawn, id, &x->err);
-}
-
-static int withdraw_jobs(struct decide *x, struct ebb_store *store)
-{
-    struct ebb_job_filter filter;
-    struct queued q;
-    int rc;
-
-    memset(&filter, 0, sizeof filter);
-    memset(&q, 0, sizeof q);
-    filter.states = 1u << EBB_JOB_QUEUED;
-    rc = ebb_store_list_jobs(store, &filter, on_queued, &q, &x->err);
-    for (size_t i = 0; !rc && i < q.ids.count; i++)
-        rc = withdraw(x, store, q.ids.items[i], q.policies.items[i], q.uuids.items[i]);
-    ebb_strs_fini(&q.ids);
-    ebb_strs_fini(&q.policies);
-    ebb_strs_fini(&q.uuids);
-    return rc;
 }
 
 /* Pending defers of one policy, in one transaction. */
@@ -245,12 +178,9 @@ static int bring_forward(struct decide *x, struct ebb_store *store, const char *
     int64_t now_ms = ebb_clock_now(&x->d->clock);
     int rc = ebb_store_hold(store, &x->err);
 
-    for (size_t i = 0; !rc && x->view && i < x->view->count; i++) {
-        bool did;
-
+    for (size_t i = 0; !rc && x->view && i < x->view->count; i++)
         if (x->view->entries[i].uuid)
-            rc = make_pending(store, policy, x->view->entries[i].uuid, now_ms, true, &did, &x->err);
-    }
+            rc = bring_one_forward(store, policy, x->view->entries[i].uuid, now_ms, &x->err);
     if (rc) {
         ebb_store_drop_held(store);
         return rc;
@@ -280,7 +210,8 @@ static void work_decide(void *context, void *data)
 
     x->rc = ebb_worker_ready(worker, &x->err);
     if (!x->rc)
-        x->rc = withdraw_jobs(x, ebb_workspace_site(worker->ws)->store);
+        x->rc = ebb_withdraw_jobs(ebb_workspace_site(worker->ws)->store, x->after, ebb_clock_now(&x->d->clock),
+                                  &x->withdrawn, &x->err);
     if (!x->rc)
         x->rc = bring_all_forward(x, ebb_workspace_site(worker->ws)->store);
     if (worker)
@@ -291,10 +222,12 @@ static void tell_switch(struct ebb__daemon *d, const struct decide *x)
 {
     ebb__say(&d->log, EBB_LOG_INFO, NULL,
              "reloaded: %zu policies, %zu bindings, %s; %zu queued jobs are decided again, %zu cancelled",
-             d->generation->policy_count, d->generation->bound_count, d->generation->hash, x->again, x->removed);
+             d->generation->policy_count, d->generation->bound_count, d->generation->hash, x->withdrawn.again,
+             x->withdrawn.removed);
     ebb__daemon_news(d, "reload", "result", "done", "hash", d->generation->hash, NULL);
     if (x->rc)
-        ebb__say(&d->log, EBB_LOG_ERROR, NULL, "queued jobs can't be decided again: %s", x->err.message);
+        ebb__say(&d->log, EBB_LOG_ERROR, NULL, "queued jobs can't be decided again, none starts until they are: %s",
+                 x->err.message);
 }
 
 static void done_decide(void *data)
@@ -302,8 +235,8 @@ static void done_decide(void *data)
     struct decide *x = data;
     struct ebb__daemon *d = x->d;
 
-    for (size_t i = 0; i < x->withdrawn.count; i++)
-        ebb_work_queue_end(d->queue, x->withdrawn.items[i]);
+    ebb__jobs_withdrawn(d, &x->withdrawn);
+    d->must_withdraw = x->rc != 0;
     if (x->rc && ebb__is_store_error(&x->err))
         ebb__daemon_store_failed(d, &x->err);
     tell_switch(d, x);
@@ -311,12 +244,13 @@ static void done_decide(void *data)
     d->reloads++;
     d->reload_fault.is_set = false;
     ebb_metrics_add(d->metrics, EBB_METRIC_RELOADS, "done", 1);
-    ebb_strs_fini(&x->withdrawn);
+    ebb_withdrawn_fini(&x->withdrawn);
     ebb__view_unref(x->view);
     ebb_generation_unref(x->before);
     ebb_generation_unref(x->after);
     free(x);
     load_end(d);
+    d->wants_sync = true; /* also when it can't be done now */
     ebb__daemon_sync(d);
     ebb__daemon_list(d);
     ebb__daemon_look_all(d);
@@ -335,6 +269,7 @@ static void activate(struct ebb__daemon *d)
     d->next = NULL;
     ebb_generation_unref(before);
     ebb__generation_gauges(d);
+    ebb__pause_renamed(d);
     if (ebb_notify_configure(d->notify, d->generation->config, &err))
         ebb__say(&d->log, EBB_LOG_ERROR, NULL, "notices go where they went before: %s", err.message);
 }

@@ -23,6 +23,7 @@ static void fill_options(struct ebb__daemon *d, struct ebb_worker_options *o, co
     o->data = d;
     o->pool = pool;
     o->list = d->workers;
+    o->hub = d->hub;
     o->tells_end = true;
 }
 
@@ -90,6 +91,7 @@ void ebb__daemon_lead(struct ebb__daemon *d)
     }
     d->is_serving = true;
     ebb__generation_gauges(d);
+    ebb__pause_renamed(d);
     ebb__watch_open(d);
     ebb__place_write(d);
     ebb__status_write(d);
@@ -127,7 +129,8 @@ static bool is_working(const struct ebb__daemon *d)
     for (const struct ebb__running *r = d->running; r; r = r->next)
         if (r->is_working)
             return true;
-    return d->looks || d->is_listing || d->is_syncing || d->is_cleaning || (d->is_switching && !d->next);
+    return d->looks || d->is_listing || d->is_saving_pause || d->is_syncing || d->is_cleaning ||
+           (d->is_switching && !d->next);
 }
 
 static void drop_running(struct ebb__daemon *d)
@@ -240,6 +243,8 @@ void ebb__daemon_close_more(struct ebb__daemon *d)
     if (d->is_serving)
         ebb__place_remove(d);
     ebb__watch_close(d);
+    if (d->api)
+        ebb_api_end_streams(d->api);
     if (d->server)
         ebb_http_server_close(d->server, GRACE_MS, close_api, d);
     else

@@ -51,7 +51,8 @@ struct listed {
 };
 struct task {
     struct ebb__daemon *d;
-    bool recovers;
+    bool recovers, withdraws;
+    struct ebb_withdrawn withdrawn;
     struct ebb_arena arena;
     struct listed *first;
     int64_t counts[EBB_JOB_UNKNOWN + 1];
@@ -101,10 +102,35 @@ static int on_left_over(void *data, const struct ebb_job_record *job, struct ebb
     return ebb_strs_add(job->state == EBB_JOB_CANCELLING ? &left->ended : &left->ids, job->id, err);
 }
 
+static int on_active(void *data, const struct ebb_job_record *job, struct ebb_err *err)
+{
+    (void)job;
+    (void)err;
+    *(bool *)data = true;
+    return 0;
+}
+
+/* A run that no job goes on with is not under way, though its process did not live to write that: it would be in the
+ * way of its policy for ever. */
+static int on_open_run(void *data, const struct ebb_record *run, struct ebb_err *err)
+{
+    static const char *const FROM[] = {"started", NULL};
+    struct ebb_store *store = data;
+    struct ebb_job_filter filter = {.uuid = run->uuid, .states = EBB_JOBS_ACTIVE, .limit = 1};
+    bool is_active = false;
+    int rc = ebb_store_list_jobs(store, &filter, on_active, &is_active, err);
+
+    if (rc || is_active)
+        return rc;
+    rc = ebb_store_set_status(store, EBB_RECORD_RUN, run->id, FROM, "interrupted", err);
+    return rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
+}
+
 /* Jobs that were under way when the process died: unknown, then queued again; the worker finds how far they came. One
  * whose end was asked for is not gone on with. */
 static int resolve(struct task *task, struct ebb_store *store)
 {
+    struct ebb_record_filter open = {.status = "started"};
     struct ebb_job_filter filter;
     struct left_over left;
     int64_t now_ms = ebb_clock_now(&task->d->clock);
@@ -126,6 +152,8 @@ static int resolve(struct task *task, struct ebb_store *store)
     for (size_t i = 0; !rc && i < left.ended.count; i++)
         rc = ebb__job_change(store, left.ended.items[i], LIVE, EBB_JOB_CANCELLED, "cancelled on request", now_ms,
                              &task->err);
+    if (!rc)
+        rc = ebb_store_list(store, EBB_RECORD_RUN, &open, on_open_run, store, &task->err);
     task->resumed = left.ids.count;
     ebb_strs_fini(&left.ids);
     ebb_strs_fini(&left.ended);
@@ -149,6 +177,9 @@ static void work(void *context, void *data)
             task->rc = resolve(task, store);
         if (!task->rc && task->recovers)
             task->rc = ebb_store_count_jobs(store, NULL, task->counts, &task->err);
+        if (!task->rc && task->withdraws)
+            task->rc = ebb_withdraw_jobs(store, worker->generation, ebb_clock_now(&task->d->clock), &task->withdrawn,
+                                         &task->err);
         if (!task->rc)
             task->rc = ebb_store_list_jobs(store, &filter, on_queued, task, &task->err);
     }
@@ -165,6 +196,16 @@ static void put_listed(struct ebb__daemon *d, const struct task *task)
             continue;
         if (ebb_work_queue_put(d->queue, &l->job, NULL))
             d->wants_sync = true;
+    }
+}
+
+void ebb__jobs_withdrawn(struct ebb__daemon *d, const struct ebb_withdrawn *w)
+{
+    for (size_t i = 0; i < w->ids.count; i++) {
+        struct ebb__subject subject = {w->ids.items[i], NULL, NULL, NULL};
+
+        ebb__say(&d->log, EBB_LOG_WARN, &subject, "job withdrawn: its policy is another now, or was removed");
+        ebb_work_queue_end(d->queue, w->ids.items[i]);
     }
 }
 
@@ -185,6 +226,7 @@ static void done(void *data)
     bool is_again = d->wants_sync;
 
     d->is_syncing = d->wants_sync = false;
+    ebb__jobs_withdrawn(d, &task->withdrawn);
     if (task->rc) {
         ebb__say(&d->log, EBB_LOG_ERROR, NULL, "jobs can't be read: %s", task->err.message);
         if (ebb__is_store_error(&task->err))
@@ -195,7 +237,11 @@ static void done(void *data)
         put_listed(d, task);
         if (task->recovers)
             recovered(d, task);
+        d->must_withdraw = d->must_withdraw && !task->withdraws;
+        if (task->withdraws && d->is_listed)
+            ebb__daemon_look_all(d);
     }
+    ebb_withdrawn_fini(&task->withdrawn);
     ebb_arena_fini(&task->arena);
     free(task);
     ebb__daemon_dirty(d);
@@ -224,6 +270,7 @@ void ebb__daemon_sync(struct ebb__daemon *d)
     d->wants_sync = false;
     task->d = d;
     task->recovers = !d->is_recovered;
+    task->withdraws = task->recovers || d->must_withdraw;
     ebb_arena_init(&task->arena, (size_t)512 << 20);
     d->is_syncing = true;
     if (ebb__daemon_post(d, d->look_pool, work, done, task)) {
@@ -238,7 +285,16 @@ void ebb__daemon_sync(struct ebb__daemon *d)
 struct cancel {
     struct ebb__daemon *d;
     char id[64];
+    char *table; /* of the job: what waits for it there goes on */
 };
+
+static int keep_table(void *data, const struct ebb_job_record *job, struct ebb_err *err)
+{
+    struct cancel *c = data;
+
+    c->table = strdup(job->table);
+    return c->table ? 0 : ebb_err_nomem(err);
+}
 
 static void work_cancel(void *context, void *data)
 {
@@ -253,6 +309,7 @@ static void work_cancel(void *context, void *data)
         if (ebb__job_change(store, c->id, 1u << EBB_JOB_QUEUED, EBB_JOB_CANCELLED, "cancelled on request", now_ms,
                             &err) == -(int)EBB_ERUN_STATE)
             ebb__job_change(store, c->id, 1u << EBB_JOB_STARTED, EBB_JOB_CANCELLING, NULL, now_ms, &err);
+        ebb_store_get_job(store, c->id, keep_table, c, &err);
     }
     if (worker)
         ebb__worker_done(worker);
@@ -262,9 +319,15 @@ static void done_cancel(void *data)
 {
     struct cancel *c = data;
     struct ebb__daemon *d = c->d;
+    struct ebb__table *t = c->table ? ebb__tables_find(&d->tables, c->table) : NULL;
 
+    free(c->table);
     free(c);
+    if (t)
+        ebb__tables_queue(&d->tables, t);
+    ebb__tables_slot_free(&d->tables);
     ebb__daemon_sync(d);
+    ebb__daemon_look(d);
     ebb__daemon_close_more(d);
 }
 

@@ -198,8 +198,10 @@ static const char *outcome_of(const char *status)
 {
     if (!strcmp(status, "done") || !strcmp(status, "restored") || !strcmp(status, "purged"))
         return "success";
-    if (!strcmp(status, "started") || !strcmp(status, "interrupted"))
+    if (!strcmp(status, "started"))
         return "running";
+    if (!strcmp(status, "interrupted")) /* what goes on with it is a job, which counts as running */
+        return "partial";
     return status; /* observed, partial, failed */
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "service/generation_priv.h"
 
@@ -68,5 +71,20 @@ int ebb__policy_change(const struct ebb_generation *before, const struct ebb_gen
                                                                    : EBB__POLICY_CHANGED;
     ebb_buf_fini(&was);
     ebb_buf_fini(&is);
+    return rc;
+}
+
+int ebb__policy_revision(const struct ebb_generation *generation, const char *policy, char out[EBB__REVISION_SIZE],
+                         struct ebb_err *err)
+{
+    struct ebb_buf text;
+    int rc;
+
+    ebb_buf_init(&text, TEXT_MAX_BYTES);
+    rc = describe(generation, policy, &text, err);
+    out[0] = '\0';
+    if (!rc && text.len)
+        snprintf(out, EBB__REVISION_SIZE, "%016" PRIx64, (uint64_t)XXH3_64bits(text.data, text.len));
+    ebb_buf_fini(&text);
     return rc;
 }

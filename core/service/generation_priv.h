@@ -18,4 +18,9 @@ enum ebb__policy_change { EBB__POLICY_SAME, EBB__POLICY_CHANGED, EBB__POLICY_REM
 int ebb__policy_change(const struct ebb_generation *before, const struct ebb_generation *after, const char *policy,
                        enum ebb__policy_change *out, struct ebb_err *err);
 
+/* What a policy and its bindings are, in short; "" when no binding names it. EBB_ENOMEM. */
+#define EBB__REVISION_SIZE 24
+int ebb__policy_revision(const struct ebb_generation *generation, const char *policy, char out[EBB__REVISION_SIZE],
+                         struct ebb_err *err);
+
 #endif

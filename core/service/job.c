@@ -219,6 +219,7 @@ static int fill_plan_options(const struct ebb_job *job, const struct ebb_job_ori
     o->max_files = origin->fuses.max_files;
     o->max_bytes = origin->fuses.max_bytes > 0 ? (uint64_t)origin->fuses.max_bytes : 0;
     o->max_share = origin->fuses.max_share;
+    o->uuid = origin->uuid;
     o->policy = origin->policy;
     o->decision = origin->decision;
     o->policy_json = origin->policy_json;

@@ -40,6 +40,7 @@ void ebb_job_fini(struct ebb_job *job);
 /* What a policy adds to a job. Zeroed: nothing. */
 struct ebb_job_origin {
     const char *policy, *decision, *policy_json;
+    const char *uuid; /* of the table that was judged: another one of its name is not touched; NULL: any */
     const struct ebb_value
         *options; /* of the action: prefix_mismatch, keep, equal_schemes, equal_authorities; or NULL */
     struct ebb_fuses fuses;

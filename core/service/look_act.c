@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "service/generation_priv.h"
 #include "service/look_priv.h"
 
 #define JOB_MAX_BYTES ((size_t)1 << 20)
@@ -15,7 +16,7 @@
 struct making {
     struct ebb_value *config; /* of the adapter */
     struct ebb_buf json, occurrence, owner;
-    char id[40];
+    char id[40], revision[EBB__REVISION_SIZE];
     struct ebb_job_record job;
 };
 
@@ -151,6 +152,7 @@ static void write_origin(const struct ebb__look_step *s, const struct making *m,
     const struct ebb_binding *binding = s->bound->binding;
     const struct ebb_guard *guard = ebb_settings_get_guard(s->settings);
 
+    ebb_jsonw_kstr(w, "revision", m->revision);
     ebb_jsonw_kstr(w, "mode", MODES[binding->mode]);
     ebb_jsonw_kbool(w, "plan_only", binding->mode != EBB_BIND_ENFORCE || s->way->is_dry || s->way->plan_only);
     ebb_jsonw_kbool(w, "needs_full", binding->mode == EBB_BIND_ENFORCE);
@@ -236,6 +238,8 @@ static int make_job(const struct ebb__look_step *s, struct making *m, struct ebb
 {
     int rc = make_config(s, m, err);
 
+    if (!rc)
+        rc = ebb__policy_revision(s->way->generation, s->report.policy, m->revision, err);
     if (rc)
         return rc;
     write_job(s, m, &m->json);

@@ -71,6 +71,7 @@ static int read_origin(struct removal *r, struct ebb_err *err)
     if (rc)
         return rc;
     o->policy = job->policy[0] ? job->policy : NULL;
+    o->uuid = job->uuid[0] ? job->uuid : NULL;
     o->decision = job->policy[0] && job->parent[0] ? job->parent : job->id;
     o->plan_only = r->w->context->is_dry;
     if (!job->policy[0] || !job->parent[0])

@@ -258,6 +258,17 @@ static void planning_fini(struct ebb_planning *p)
     free(p->older_than);
 }
 
+/* The name may belong to another table than the one that was meant. */
+static int check_uuid(const struct ebb_planning *p, struct ebb_err *err)
+{
+    const char *uuid = p->table->metadata->uuid;
+
+    if (!p->options->uuid || (uuid && !strcmp(uuid, p->options->uuid)))
+        return 0;
+    return ebb_err_set(err, EBB_EPLAN_TABLE, "table %s: its uuid is now %s, not %s", p->table->label,
+                       uuid ? uuid : "unknown", p->options->uuid);
+}
+
 int ebb_plan_make(const struct ebb_site *site, const char *table_name, const struct ebb_plan_options *options,
                   struct ebb_plan_result *out, struct ebb_err *err)
 {
@@ -276,6 +287,8 @@ int ebb_plan_make(const struct ebb_site *site, const char *table_name, const str
     if (!rc)
         rc = ebb_table_open(site, table_name, &table, err);
     p.table = table;
+    if (!rc)
+        rc = check_uuid(&p, err);
     if (!rc)
         rc = choose(&p, &protect, err);
     if (!rc)

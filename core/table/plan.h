@@ -27,6 +27,7 @@ struct ebb_plan_options {
     /* Whether a file is kept whatever else is known of it; its folder (below the location) and name. NULL: none is. */
     bool (*keeps)(void *data, struct ebb_str dir, struct ebb_str name);
     void *keeps_data;
+    const char *uuid;        /* that the table must have, or NULL: any */
     const char *policy_json; /* what asked for it, or NULL */
     const char *policy;      /* its name, or "" */
     const char *decision;    /* decision id, or "" */

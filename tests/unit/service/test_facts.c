@@ -143,7 +143,7 @@ static void test_runs_and_the_last_plan(void **state)
     static const struct {
         const char *status, *outcome;
     } CASES[] = {{"done", "success"},    {"restored", "success"}, {"purged", "success"},      {"observed", "observed"},
-                 {"partial", "partial"}, {"failed", "failed"},    {"interrupted", "running"}, {"started", "running"}};
+                 {"partial", "partial"}, {"failed", "failed"},    {"interrupted", "partial"}, {"started", "running"}};
     struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "", 0, 0, "", "{}"};
     struct ebb_value *facts;
     const struct ebb_value *runs, *orphans;
