@@ -193,6 +193,23 @@ static const char *or_none(const char *text)
     return text ? text : "";
 }
 
+/* Most messages begin with the file that they are about. */
+static void print_fault(struct ebb_buf *out, const struct ebb_value *e)
+{
+    const char *file = or_none(ebb_value_text_of(e, "file")), *message = or_none(ebb_value_text_of(e, "message"));
+    const char *hint = or_none(ebb_value_text_of(e, "hint")), *since = or_none(ebb_value_text_of(e, "since"));
+    int64_t line = ebb_value_int_of(e, "line", 0);
+
+    if (strstr(message, file))
+        field(out, "not loaded", "%s (since %s)", message, since);
+    else if (line)
+        field(out, "not loaded", "%s:%" PRId64 ": %s (since %s)", file, line, message, since);
+    else
+        field(out, "not loaded", "%s: %s (since %s)", file, message, since);
+    if (hint[0])
+        field(out, "  hint", "%s", hint);
+}
+
 static void print_generation(struct ebb_buf *out, const struct ebb_value *status)
 {
     const struct ebb_value *g = ebb_value_get(status, "generation"), *e = ebb_value_get(g, "error");
@@ -201,9 +218,7 @@ static void print_generation(struct ebb_buf *out, const struct ebb_value *status
           ebb_value_int_of(status, "policies", 0), ebb_value_int_of(status, "bindings", 0),
           or_none(ebb_value_text_of(g, "hash")), or_none(ebb_value_text_of(g, "loaded")));
     if (e)
-        field(out, "not loaded", "%s:%" PRId64 ": %s (since %s)", or_none(ebb_value_text_of(e, "file")),
-              ebb_value_int_of(e, "line", 0), or_none(ebb_value_text_of(e, "message")),
-              or_none(ebb_value_text_of(e, "since")));
+        print_fault(out, e);
 }
 
 static void print_work(struct ebb_buf *out, const struct ebb_value *status)

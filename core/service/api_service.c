@@ -92,7 +92,7 @@ const struct ebb_route EBB__API_SERVICE_ROUTES[] = {
     {"GET", "/api/openapi.json", EBB_ROLE_NONE, ebb__api_document_get, "This document",
      "{'answer':{'200':{'type':'object'}}}"},
     {"GET", "/api/stream", EBB_ROLE_VIEW, ebb__api_stream_get, "News as they come: server-sent events",
-     "{'description':'Names of events: job, progress, decision, plan, reload, event, clock. Comments every 15 seconds. "
+     "{'description':'Names of events: job, progress, decision, plan, reload, clock. Comments every 15 seconds. "
      "Ends after an hour. Last-Event-ID goes on after the news of that number.',"
      "'responses':{'200':{'description':'The stream','content':{'text/event-stream':{'schema':{'type':'string'}}}}}}"},
     {NULL, NULL, EBB_ROLE_NONE, NULL, NULL, NULL},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ebb serve as a process: it starts, judges and runs what is due, reloads, pauses, drains, waits for another one, and goes on after its death."""
 
+import http.client
 import json
 import os
 import signal
@@ -285,6 +286,35 @@ class Reload(Base):
         self.daemon.hup()
         daemon.wait(lambda: self.daemon.status()["reloads"] > before, what="the reload")
         self.assertEqual(self.hash, self.now()["hash"])
+
+    def test_nothing_changed_is_told(self):
+        """Whoever asked, or touched a file, hears that it was looked at, and that all is as before."""
+        self.assertEqual(0, self.ebb("reload", "--wait").status)
+        daemon.wait(lambda: "reload: nothing changed" in self.daemon.said(), what="the line in the log")
+        news = http.client.HTTPConnection(self.daemon.address, timeout=60)
+        self.addCleanup(news.close)
+        news.request("GET", "/api/stream", headers={"Last-Event-ID": "1"})
+        answer = news.getresponse()
+        lines = iter(lambda: answer.readline().decode().strip(), None)
+        self.assertIn("event: reload", lines)
+        self.assertEqual({"result": "unchanged", "hash": self.hash}, json.loads(next(lines).partition(": ")[2]))
+
+    def test_what_is_wrong_is_told_once(self):
+        def said():
+            line, = [x for x in self.ebb("status").out.splitlines() if x.startswith("  not loaded")]
+            return line
+        good = {}
+        for name in ("ebb.lua", "policies/sweep.lua"):
+            with open(os.path.join(self.top, name), encoding="utf-8") as f:
+                good[name] = f.read()
+        for name, text, line in (("ebb.lua", "return {\n  nope = 1 }", ""), ("ebb.lua", "return {\nx = ", ":2: "), ("policies/sweep.lua", "return policy {\n  api = 1, name = ", ":2")):
+            self.write(name, text)
+            self.assertNotEqual(0, self.ebb("reload", "--wait").status)
+            self.assertEqual(1, said().count(name), said())
+            self.assertNotIn(":0:", said())
+            self.assertIn(name + line, said())
+            self.write(name, good[name])
+        self.assertEqual(0, self.ebb("reload", "--wait").status)
 
     def test_bad_changes_nothing(self):
         for text, code in (("return policy { api = 1, name = ", 4), ('return policy { api = 1, name = "other", triggers = {} }', 4)):
