@@ -41,7 +41,9 @@ static int read_role(const struct ebb_args *args, enum ebb_role *out, struct ebb
 
     if (text && ebb_role_of(text, out))
         return 0;
-    return ebb_err_set(err, EBB_EUSAGE, "--role: view, operate or admin is wanted");
+    ebb_err_set(err, EBB_EUSAGE, "--role: is missing: view, operate or admin");
+    ebb_err_hint(err, "view reads, operate also acts, admin also deletes for good: ebb help token create");
+    return -(int)EBB_EUSAGE;
 }
 
 static int read_expiry(struct ebb_cli *cli, int64_t *out, struct ebb_err *err)

@@ -175,7 +175,7 @@ static int check_origin(struct ebb_http_exchange *x, const struct ebb_http_autho
     const char *text = ebb_http_header(x, "Origin");
     struct ebb_http_authority origin;
 
-    *why = "requests of pages of other sites are not answered";
+    *why = "Origin: pages of other sites are not answered (serve.hosts)";
     if (!text)
         return 0;
     if (!ebb_http_origin_parse(ebb_str_of(text), &origin))

@@ -311,8 +311,11 @@ static int mark_applied(struct ebb_store *store, const struct owned *plan, struc
 
     if (strcmp(plan->text[4], "applied") == 0)
         return ebb_err_set(err, EBB_EPLAN_APPLIED, "plan %s: was applied already", plan->text[0]);
-    if (strcmp(plan->text[4], "ready") != 0 && strcmp(plan->text[4], "held") != 0)
-        return ebb_err_set(err, EBB_ERUN_STATE, "plan %s: is %s, not ready or held", plan->text[0], plan->text[4]);
+    if (strcmp(plan->text[4], "ready") != 0 && strcmp(plan->text[4], "held") != 0) {
+        ebb_err_set(err, EBB_ERUN_STATE, "plan %s: is %s, neither ready nor held", plan->text[0], plan->text[4]);
+        ebb_err_hint(err, "make a new one: ebb plan %.256s", plan->text[1]);
+        return -(int)EBB_ERUN_STATE;
+    }
     rc = ebb__store_prepare(store, "UPDATE record SET status = 'applied' WHERE kind = ?1 AND id = ?2", &stmt, err);
     if (rc)
         return rc;

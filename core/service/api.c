@@ -332,6 +332,7 @@ static bool find(struct ebb__api_request *r)
         refuse_method(r, &methods);
     } else if (!r->entry) {
         ebb_err_set(&err, EBB_ENOT_FOUND, "%.256s: there is nothing", ebb_buf_cstr(&r->shown));
+        ebb_err_hint(&err, "GET /api/openapi.json lists all routes");
         ebb__api_fail(r, 404, &err);
     }
     ebb_buf_fini(&methods);

@@ -26,7 +26,12 @@ struct ebb_store *ebb__api_store(const struct ebb_api_call *call)
 
 int ebb__api_not_found(struct ebb_err *err, const char *what, const char *name)
 {
-    return ebb_err_set(err, EBB_ENOT_FOUND, "%s %.256s: there is none", what, name);
+    size_t n = strlen(what);
+    bool is_in_y = n && what[n - 1] == 'y';
+
+    ebb_err_set(err, EBB_ENOT_FOUND, "%s %.256s: there is none", what, name);
+    ebb_err_hint(err, "GET /api/%.*s%s lists what there is", (int)(is_in_y ? n - 1 : n), what, is_in_y ? "ies" : "s");
+    return -(int)EBB_ENOT_FOUND;
 }
 
 void ebb__api_time(struct ebb_jsonw *w, const char *key, int64_t ms)

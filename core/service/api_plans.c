@@ -151,7 +151,9 @@ static int is_open(const struct ebb_record *plan, struct ebb_err *err)
         return 0;
     if (!strcmp(plan->status, "applied"))
         return ebb_err_set(err, EBB_EPLAN_APPLIED, "plan %s: was applied already", plan->id);
-    return ebb_err_set(err, EBB_ERUN_STATE, "plan %s: is %s, not ready or held", plan->id, plan->status);
+    ebb_err_set(err, EBB_ERUN_STATE, "plan %s: is %s, neither ready nor held", plan->id, plan->status);
+    ebb_err_hint(err, "make a new one: ebb plan %.256s, or POST /api/jobs", plan->table);
+    return -(int)EBB_ERUN_STATE;
 }
 
 static bool has_text(const struct ebb_value *list, const char *text)

@@ -98,6 +98,13 @@ static int write_token(const char *token, enum ebb_role role, int64_t expires_ms
     return ebb_buf_check(out, "token", err);
 }
 
+static void tell_taken(const char *name, struct ebb_err *err)
+{
+    ebb_err_set(err, EBB_EEXIST, "token %s: there is one of this name", name);
+    ebb_err_hint(err, "take another name, or revoke that one first: ebb token revoke %s, DELETE /api/tokens/%s", name,
+                 name);
+}
+
 int ebb_token_create(struct ebb_store *store, const char *name, enum ebb_role role, int64_t now_ms, int64_t expires_ms,
                      const char *creator, char out[64], struct ebb_err *err)
 {
@@ -121,7 +128,7 @@ int ebb_token_create(struct ebb_store *store, const char *name, enum ebb_role ro
     if (!rc)
         rc = ebb_store_add_object(store, &object, err);
     if (rc == -(int)EBB_EEXIST)
-        ebb_err_set(err, EBB_EEXIST, "token %s: there is one of this name", name);
+        tell_taken(name, err);
     if (rc)
         OPENSSL_cleanse(out, 64);
     ebb_buf_fini(&json);
@@ -133,7 +140,11 @@ int ebb_token_revoke(struct ebb_store *store, const char *name, struct ebb_err *
     bool found = false;
     int rc = ebb_store_drop_object(store, EBB_OBJECT_TOKEN, name, &found, err);
 
-    return rc || found ? rc : ebb_err_set(err, EBB_ENOT_FOUND, "token %.80s: there is none", name);
+    if (rc || found)
+        return rc;
+    ebb_err_set(err, EBB_ENOT_FOUND, "token %.80s: there is none", name);
+    ebb_err_hint(err, "ebb token list, or GET /api/tokens, tells those that are good");
+    return -(int)EBB_ENOT_FOUND;
 }
 
 static void put_time(struct ebb_value *map, const char *key, int64_t ms)

@@ -41,6 +41,22 @@ static int take_old(void *data, const struct ebb_record *record, struct ebb_err 
     return ebb_strs_add(&p->runs, record->id, err);
 }
 
+static int tell_young(const struct purging *p, const struct ebb_record *record, struct ebb_err *err)
+{
+    struct ebb_buf ended, before;
+
+    ebb_buf_init(&ended, 64);
+    ebb_buf_init(&before, 64);
+    ebb_time_iso(&ended, age_from(record));
+    ebb_time_iso(&before, p->before_ms);
+    ebb_err_set(err, EBB_ERUN_STATE, "run %s: ended at %s; only what ended before %s is purged", record->id,
+                ebb_buf_cstr(&ended), ebb_buf_cstr(&before));
+    ebb_err_hint(err, "--older-than 0d purges it now");
+    ebb_buf_fini(&ended);
+    ebb_buf_fini(&before);
+    return -(int)EBB_ERUN_STATE;
+}
+
 /* A run that was named: why it can't go is an error, before anything is done. */
 static int take_named(void *data, const struct ebb_record *record, struct ebb_err *err)
 {
@@ -56,9 +72,7 @@ static int take_named(void *data, const struct ebb_record *record, struct ebb_er
         return rc;
     }
     if (age_from(record) > p->before_ms) {
-        rc = ebb_err_set(err, EBB_ERUN_STATE, "run %s: is not old enough", record->id);
-        ebb_err_hint(err, "--older-than 0d purges it now");
-        return rc;
+        return tell_young(p, record, err);
     }
     return ebb_strs_add(&p->runs, record->id, err);
 }

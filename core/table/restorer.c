@@ -245,6 +245,15 @@ int ebb__restorer_flush(struct ebb__restorer *r, struct ebb_err *err)
     return rc ? rc : ebb__run_may_go_on(r->run, err);
 }
 
+static int tell_partial(const struct ebb__restorer *r, struct ebb_err *err)
+{
+    const struct ebb_file_notes *notes = r->out->failed.count ? &r->out->failed : &r->out->conflicts;
+
+    return ebb_err_set(err, EBB_EPARTIAL, "run %s: partly restored: %zu conflicts, %zu failed, as %s: %s",
+                       r->run->record.id, r->out->conflicts.count, r->out->failed.count, notes->items[0].path,
+                       notes->items[0].why);
+}
+
 int ebb__restorer_end(struct ebb__restorer *r, struct ebb_err *err)
 {
     size_t i;
@@ -254,7 +263,6 @@ int ebb__restorer_end(struct ebb__restorer *r, struct ebb_err *err)
         if (!r->is_met[i])
             rc = note(r, &r->out->failed, ebb_str_of(r->wanted.items[i]), "this run did not move it", err);
     if (!rc && (r->out->conflicts.count > 0 || r->out->failed.count > 0))
-        rc = ebb_err_set(err, EBB_EPARTIAL, "run %s: partly restored: %zu conflicts, %zu failed", r->run->record.id,
-                         r->out->conflicts.count, r->out->failed.count);
+        rc = tell_partial(r, err);
     return rc;
 }

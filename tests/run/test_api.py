@@ -199,6 +199,45 @@ class Routes(Base):
         self.assertEqual(413, d.ask("/api/simulate", "POST", b" " * (2 << 20), {"Content-Type": "application/json"}).status)
         self.assertEqual([], self.get(d, "/api/jobs")["items"])
 
+    def test_refusals_tell_what_to_do(self):
+        self.configure()
+        d = self.start()
+
+        def hint(method, path, body, status, *words):
+            a = d.ask(path, method, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
+            self.assertEqual(status, a.status, a.text)
+            self.assertIn("hint", a.json(), a.text)
+            for word in words:
+                self.assertIn(word, a.json()["hint"])
+        hint("GET", "/api/odd", None, 404, "/api/openapi.json")
+        hint("GET", "/api/plans/p-1", None, 404, "/api/plans")
+        hint("GET", "/api/runs/r-1", None, 404, "/api/runs")
+        hint("GET", "/api/decisions/d-1", None, 404, "/api/decisions")
+        hint("GET", "/api/jobs/job-1", None, 404, "/api/jobs")
+        hint("GET", "/api/policies/none", None, 404, "/api/policies")
+        hint("POST", "/api/jobs", {"policy": "none", "table": "lake.db.a"}, 404, "/api/policies")
+        self.post(d, "/api/tokens", {"name": "one", "role": "view"}, 201)
+        hint("POST", "/api/tokens", {"name": "one", "role": "view"}, 409, "revoke")
+        hint("DELETE", "/api/tokens/two", None, 404, "/api/tokens")
+        plan, _ = self.plan(d)
+        self.post(d, "/api/plans/%s/reject" % plan)
+        for what in ("approve", "reject", "apply"):
+            hint("POST", "/api/plans/%s/%s" % (plan, what), None, 409, "ebb plan")
+
+    def test_jobs_that_can_do_nothing_tell_why(self):
+        """A name that the run did not move, a run that is too young: what it was and from when on it may go stand in the job."""
+        self.configure()
+        d = self.start()
+        plan, _ = self.plan(d)
+        run = self.job(d, self.post(d, "/api/plans/%s/apply" % plan, None, 202)["id"])["run"]
+        ended = self.get(d, "/api/runs/" + run)["ended"]
+        job = self.job(d, self.post(d, "/api/runs/%s/restore" % run, {"paths": ["data/nowhere.parquet"]}, 202)["id"])
+        self.assertEqual(("failed", "run.partial"), (job["state"], job["code"]))
+        self.assertIn("data/nowhere.parquet: this run did not move it", job["message"])
+        job = self.job(d, self.post(d, "/api/runs/%s/purge" % run, None, 202)["id"])
+        self.assertEqual(("failed", "run.wrong_state"), (job["state"], job["code"]))
+        self.assertIn(ended, job["message"])
+
     def test_methods_and_types(self):
         self.configure()
         d = self.start()
