@@ -28,9 +28,10 @@ enum ebb_mode { EBB_MODE_OBSERVE, EBB_MODE_APPROVE, EBB_MODE_ENFORCE };
  *
  * - events: list of {id, type, at, source, …} of this table, in any order.
  *
- * - runs: list of {id, started, ended, outcome, trigger, partitions, conflicts, …} of this policy on this table, oldest
- *   first; outcome is success, observed, failed, partial or running (ended missing). An empty list: it never ran; none:
- *   the history is not known, and ctx.runs tells nil.
+ * - runs: list of {id, started, ended, outcome, changed, trigger, partitions, conflicts, …} of this policy on this
+ *   table, oldest first; outcome is success, observed, failed, partial or running (ended missing); changed: whether it
+ *   did anything to the table, missing where that is not known. An empty list: it never ran; none: the history is not
+ *   known, and ctx.runs tells nil.
  *
  * - fleet: plain data; flags: map of site flag to boolean. */
 struct ebb_decide_input {

@@ -167,6 +167,16 @@ static int put_path(struct digest *d, const char *path, struct ebb_err *err)
     return 0;
 }
 
+/* Only where it makes intervals longer. */
+static void put_idle(struct digest *d)
+{
+    struct ebb_interval interval;
+
+    ebb_guard_interval(ebb_settings_get_guard(d->settings), d->input->facts, &interval);
+    if (interval.doubled)
+        put(d, 'x', &interval.runs, sizeof interval.runs);
+}
+
 /* What the guards go by. */
 static void put_guards(struct digest *d)
 {
@@ -192,6 +202,7 @@ static void put_guards(struct digest *d)
     put_value(d, ebb__runs_last(in, true)); /* events are counted since then, too */
     put_int(d, ebb__runs_failed_in_a_row(in));
     put_int(d, ebb__runs_is_running(in));
+    put_idle(d);
 }
 
 static int put_all(struct digest *d, const struct ebb_strs *paths, struct ebb_err *err)

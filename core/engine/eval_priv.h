@@ -92,6 +92,9 @@ struct ebb__eval *ebb__eval_of(lua_State *L);
 bool ebb__runs_is_known(const struct ebb_decide_input *input);
 const struct ebb_value *ebb__runs_last(const struct ebb_decide_input *input, bool success_only);
 int64_t ebb__runs_failed_in_a_row(const struct ebb_decide_input *input);
+/* Latest runs in a row that changed nothing (ebb_guard_interval), up to EBB_GUARD_IDLE_MAX; *first: index of the oldest
+ * of them in the facts, SIZE_MAX none. */
+int ebb__runs_idle(const struct ebb_value *facts, size_t *first);
 bool ebb__runs_is_running(const struct ebb_decide_input *input);
 /* The events of the facts and the ones that follow from the snapshots, by time; *out NULL when neither is known. own:
  * also those of maintenance. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Quiet windows and blackouts: whether an instant is one of theirs, and the first that is not.
+ * Quiet windows and blackouts: whether an instant is one of theirs, and the first that is not; how long an interval is.
  */
+#include "engine/eval_priv.h"
 #include "engine/policy_priv.h"
 
 #include "base/time.h"
@@ -126,6 +127,20 @@ bool ebb_guard_next_free(const struct ebb_guard *guard, const struct ebb_value *
     unsigned by;
 
     return ebb_guard_wait(guard, flags, at_ms, out_ms, &by);
+}
+
+/* ---- intervals ---- */
+
+void ebb_guard_interval(const struct ebb_guard *guard, const struct ebb_value *facts, struct ebb_interval *out)
+{
+    size_t first;
+
+    *out = (struct ebb_interval){.ms = guard->min_interval_ms};
+    if (out->ms <= 0)
+        return;
+    out->runs = ebb__runs_idle(facts, &first);
+    for (int i = EBB_GUARD_IDLE_FROM; i <= out->runs; i++, out->doubled++)
+        out->ms = out->ms > INT64_MAX / 2 ? INT64_MAX : 2 * out->ms;
 }
 
 /* ---- reading blackouts ---- */

@@ -53,16 +53,34 @@ static int64_t add_ms(int64_t at, int64_t ms)
     return __builtin_add_overflow(at, ms, &sum) ? INT64_MAX : sum;
 }
 
-/* From the end of the last run; elapsed time. Runs by hand don't wait. */
-static int64_t interval_end(const struct ebb__eval *e)
+/* From the end of the last run; elapsed time. Runs by hand don't wait: then the interval is 0. */
+static int64_t interval_end(const struct ebb__eval *e, struct ebb_interval *interval)
 {
-    const struct ebb_guard *guard = ebb_settings_get_guard(e->settings);
     const struct ebb_value *last = ebb__runs_last(e->input, false);
 
-    if (!guard->min_interval_ms || !last || ebb__guard_is_manual(e))
+    ebb_guard_interval(ebb_settings_get_guard(e->settings), e->input->facts, interval);
+    if (!interval->ms || !last || ebb__guard_is_manual(e)) {
+        *interval = (struct ebb_interval){0};
         return INT64_MIN;
-    return add_ms(ebb_value_int_of(last, "ended", ebb_value_int_of(last, "started", e->input->now_ms)),
-                  guard->min_interval_ms);
+    }
+    return add_ms(ebb_value_int_of(last, "ended", ebb_value_int_of(last, "started", e->input->now_ms)), interval->ms);
+}
+
+/* "20d (5d, doubled 2 times: 6 runs changed nothing)" */
+static void tell_interval(const struct ebb__eval *e, const struct ebb_interval *interval, struct ebb__guard_row *row)
+{
+    struct ebb_buf text = {.data = row->text, .cap = sizeof row->text, .max = sizeof row->text - 1};
+    char times[16];
+
+    if (!interval->doubled)
+        return;
+    snprintf(times, sizeof times, "%d times", interval->doubled);
+    ebb_duration_format(&text, interval->ms);
+    ebb_buf_puts(&text, " (");
+    ebb_duration_format(&text, ebb_settings_get_guard(e->settings)->min_interval_ms);
+    ebb_buf_printf(&text, ", doubled %s: %s%d runs changed nothing)", interval->doubled == 1 ? "once" : times,
+                   interval->runs == EBB_GUARD_IDLE_MAX ? "the last " : "", interval->runs);
+    ebb_buf_cstr(&text);
 }
 
 /* first × factor^k after `backoff_after` failures in a row. */
@@ -81,12 +99,13 @@ static int64_t backoff_end(const struct ebb__eval *e)
                   wait < max ? (int64_t)wait : guard->backoff_max_ms);
 }
 
-static void add_wait(struct ebb__guards *g, const char *name, int64_t until, int64_t now)
+static struct ebb__guard_row *add_wait(struct ebb__guards *g, const char *name, int64_t until, int64_t now)
 {
     struct ebb__guard_row *row = ebb__guard_add(g, name, until <= now);
 
     row->has_until = until > now && until < INT64_MAX;
     row->until_ms = until;
+    return row;
 }
 
 static void held_by(struct ebb__wait *wait, const char *name)
@@ -96,14 +115,25 @@ static void held_by(struct ebb__wait *wait, const char *name)
 }
 
 /* An instant before which nothing starts. */
-static void judge_end(struct ebb__guards *g, const char *name, int64_t end, int64_t now, struct ebb__wait *wait)
+static struct ebb__guard_row *judge_end(struct ebb__guards *g, const char *name, int64_t end, int64_t now,
+                                        struct ebb__wait *wait)
 {
-    add_wait(g, name, end, now);
+    struct ebb__guard_row *row = add_wait(g, name, end, now);
+
     if (end <= now)
-        return;
+        return row;
     held_by(wait, name);
     if (end > wait->until_ms)
         wait->until_ms = end;
+    return row;
+}
+
+static void judge_interval(struct ebb__guards *g, const struct ebb__eval *e, struct ebb__wait *wait)
+{
+    struct ebb_interval interval;
+    int64_t end = interval_end(e, &interval);
+
+    tell_interval(e, &interval, judge_end(g, "guard.min_interval", end, e->input->now_ms, wait));
 }
 
 /* Windows on the calendar, looked at alone. */
@@ -141,7 +171,7 @@ void ebb__guard_waits(struct ebb__guards *g, const struct ebb__eval *e, bool ove
 
     watch_init(&w, e, override_quiet);
     *out = (struct ebb__wait){.until_ms = now};
-    judge_end(g, "guard.min_interval", interval_end(e), now, out);
+    judge_interval(g, e, out);
     if (w.guard.has_backoff)
         judge_end(g, "guard.backoff", backoff_end(e), now, out);
     alone = w.guard;

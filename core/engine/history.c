@@ -55,6 +55,26 @@ int64_t ebb__runs_failed_in_a_row(const struct ebb_decide_input *input)
     return count;
 }
 
+int ebb__runs_idle(const struct ebb_value *facts, size_t *first)
+{
+    const struct ebb_value *runs = ebb_value_get(facts, "runs");
+    int count = 0;
+
+    *first = SIZE_MAX;
+    for (size_t i = ebb_value_get_count(runs); i-- > 0 && count < EBB_GUARD_IDLE_MAX;) {
+        const struct ebb_value *run = ebb_value_get_at(runs, i);
+        bool is_success = is_outcome(run, "success");
+
+        if (ebb_value_bool_of(run, "changed", is_success))
+            break;
+        if (!is_success)
+            continue;
+        *first = i;
+        count++;
+    }
+    return count;
+}
+
 bool ebb__runs_is_running(const struct ebb_decide_input *input)
 {
     const struct ebb_value *runs = runs_of(input);

@@ -147,11 +147,14 @@ static bool is_outcome(const struct ebb_value *run, const char *outcome)
     return its && !strcmp(its, outcome);
 }
 
-/* The first of the runs that tell all of: last, last success, failures in a row. */
-static size_t first_run(const struct ebb_value *runs)
+/* The first of the runs that tell all of: last, last success, failures in a row, and those that changed nothing. */
+static size_t first_run(const struct ebb_value *facts)
 {
-    size_t count = ebb_value_get_count(runs), least = count > RUNS_MIN ? count - RUNS_MIN : 0;
+    const struct ebb_value *runs = ebb_value_get(facts, "runs");
+    size_t count = ebb_value_get_count(runs), least = count > RUNS_MIN ? count - RUNS_MIN : 0, idle;
 
+    ebb__runs_idle(facts, &idle);
+    least = idle < least ? idle : least;
     for (size_t i = count; i-- > 0;)
         if (is_outcome(ebb_value_get_at(runs, i), "success") || is_outcome(ebb_value_get_at(runs, i), "observed"))
             return i < least ? i : least;
@@ -176,7 +179,7 @@ static void put_runs(struct cut *c, const struct ebb_value *runs, struct ebb_val
 {
     int node = child(c, root(c, "ctx"), "runs");
     bool is_whole = child(c, node, "last") >= 0 || child(c, node, "last_success") >= 0;
-    size_t first = first_run(runs);
+    size_t first = first_run(c->input->facts);
     struct ebb_value *list;
 
     if (has_calls(c)) {

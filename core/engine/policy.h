@@ -172,6 +172,18 @@ const struct ebb_guard *ebb_settings_get_guard(const struct ebb_settings *settin
  * sandbox of its own, with the gas of the header phase. Errors as of a decision: EBB_EPOLICY_…. */
 int ebb_policy_filter_event(const struct ebb_policy *policy, size_t trigger, const struct ebb_value *event, bool *out,
                             struct ebb_err *err);
+/* min_interval after runs that changed nothing: from the fifth of them in a row on each further one doubles it, up to 8
+ * times. In a row are the latest runs of the facts (decide.h) that are a success and not `changed`; a success that
+ * changed something, or of which that is not known, ends the row, as does any other run that changed something; else
+ * failed, partial, observed and running ones neither count nor end it. */
+struct ebb_interval {
+    int64_t ms; /* that counts; 0: the guard has none */
+    int doubled;
+    int runs; /* that changed nothing, in a row; no more than EBB_GUARD_IDLE_MAX are counted */
+};
+#define EBB_GUARD_IDLE_FROM 5
+#define EBB_GUARD_IDLE_MAX 7
+void ebb_guard_interval(const struct ebb_guard *guard, const struct ebb_value *facts, struct ebb_interval *out);
 /* Whether an instant is quiet. flags: map of site flag to boolean, or NULL (none is set). */
 bool ebb_guard_is_quiet(const struct ebb_guard *guard, const struct ebb_value *flags, int64_t at_ms);
 /* Whether an instant lies on a date of the blackouts. */

@@ -19,6 +19,9 @@ int ebb_store_open(const char *state_dir, struct ebb_store **out, struct ebb_err
 void ebb_store_close(struct ebb_store *store);
 /* The folder's real, absolute path. */
 const char *ebb_store_dir(const struct ebb_store *store);
+/* From an instant of ebb_clock_elapsed_ms on statements end with EBB_ECANCELLED, what they wrote undone; 0: never. For
+ * whoever reads for others, who decide how much. */
+void ebb_store_limit(struct ebb_store *store, int64_t until_ms);
 /* The random seed of this state folder (drawn once at creation): for fingerprints. */
 uint64_t ebb_store_seed(const struct ebb_store *store);
 /* A fresh id: prefix + "-" + 26 characters (ULID, Crockford base32: time then randomness), e.g. "p-01J…". Sorts by
@@ -62,15 +65,16 @@ struct ebb_record_filter {
  * or not. filter NULL: all. */
 int ebb_store_list(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record_filter *filter,
                    ebb_record_cb *cb, void *data, struct ebb_err *err);
-/* The latest runs of a policy on a table, newest first, at most limit: what schedules and guards ask for. cb must not
- * use the store. */
+/* The latest runs of a policy on a table, newest first, at most limit: what schedules and guards ask for. with_json:
+ * with their documents. cb must not use the store. */
 struct ebb_run_head {
     const char *id, *status;
     int64_t at_ms, end_ms;
+    const char *json; /* NULL: not asked for */
 };
 typedef int ebb_run_cb(void *data, const struct ebb_run_head *run, struct ebb_err *err);
-int ebb_store_list_runs(struct ebb_store *store, const char *policy, const char *uuid, int64_t limit, ebb_run_cb *cb,
-                        void *data, struct ebb_err *err);
+int ebb_store_list_runs(struct ebb_store *store, const char *policy, const char *uuid, int64_t limit, bool with_json,
+                        ebb_run_cb *cb, void *data, struct ebb_err *err);
 /* Claim a plan for a run: status ready|held -> applied and insert the run, in one transaction; EBB_EPLAN_APPLIED when
  * it was applied already (the plan id need not be in the store: a plan file from elsewhere is recorded by this call).
  * EBB_ERUN_STATE for a stored plan of another status. */

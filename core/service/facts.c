@@ -205,9 +205,48 @@ static const char *outcome_of(const char *status)
     return status; /* observed, partial, failed */
 }
 
+struct listing {
+    struct ebb_value *runs; /* the newest first */
+    int asked;              /* of so many more it is told whether they changed something */
+};
+
+/* Whether a run did anything to the table, off its document, which counts files once it was applied. */
+static bool find_change(const struct ebb_run_head *record, bool *changed)
+{
+    static const char *const KEYS[] = {"moved", "deleted", "returned"};
+    struct ebb_value *run = NULL;
+    bool is_known;
+
+    if (!record->json || ebb_value_of_json("run", record->json, strlen(record->json), NULL, &run, NULL))
+        return false;
+    is_known = ebb_value_get(run, KEYS[0]) != NULL;
+    if (is_known)
+        *changed = false;
+    for (size_t i = 0; is_known && i < sizeof KEYS / sizeof KEYS[0]; i++)
+        *changed = *changed || ebb_value_int_of(run, KEYS[i], 0) != 0;
+    ebb_value_free(run);
+    return is_known;
+}
+
+static void put_change(struct listing *l, const struct ebb_run_head *record, struct ebb_value *run)
+{
+    const char *outcome = ebb_value_text_of(run, "outcome");
+    bool is_success = !strcmp(outcome, "success"), changed = is_success;
+
+    if (!l->asked || !record->end_ms || !strcmp(outcome, "observed"))
+        return;
+    if (find_change(record, &changed))
+        ebb_value_put_bool(run, "changed", changed);
+    if (changed)
+        l->asked = 0;
+    else if (is_success)
+        l->asked--;
+}
+
 static int on_run(void *data, const struct ebb_run_head *record, struct ebb_err *err)
 {
-    struct ebb_value *run = ebb_value_add_map(data);
+    struct listing *l = data;
+    struct ebb_value *run = ebb_value_add_map(l->runs);
 
     (void)err;
     ebb_value_put_str(run, "id", record->id);
@@ -215,16 +254,19 @@ static int on_run(void *data, const struct ebb_run_head *record, struct ebb_err 
     if (record->end_ms)
         ebb_value_put_int(run, "ended", record->end_ms);
     ebb_value_put_str(run, "outcome", outcome_of(record->status));
+    put_change(l, record, run);
     return 0;
 }
 
 static int list_runs(const struct ebb_site *site, const struct ebb_facts_options *o, const char *policy,
                      const char *uuid, struct ebb_value **out, struct ebb_err *err)
 {
+    struct listing l = {ebb_value_new_list(NULL), o->runs_max ? 0 : EBB_GUARD_IDLE_MAX};
     int rc;
 
-    *out = ebb_value_new_list(NULL);
-    rc = ebb_store_list_runs(site->store, policy, uuid, o->runs_max ? o->runs_max : FACT_RUNS, on_run, *out, err);
+    *out = l.runs;
+    rc = ebb_store_list_runs(site->store, policy, uuid, o->runs_max ? o->runs_max : FACT_RUNS, l.asked > 0, on_run, &l,
+                             err);
     return rc ? rc : ebb_value_check(*out, "runs", err);
 }
 

@@ -30,8 +30,9 @@ struct ebb_facts_options {
     const struct ebb_value *flags; /* site flags, or NULL */
     const struct ebb_strs *events; /* "TYPE key=value …" to add, as of now (ebb decide --event); NULL none */
     const struct ebb_value *fleet; /* what runs (a map), or NULL */
-    int64_t runs_max;              /* of the latest runs so many; 0: 1,000 */
-    unsigned manifests;            /* EBB_LACKS_…: what to read off manifests, too (kept in the store by state) */
+    int64_t runs_max; /* of the latest runs so many, not telling what they changed; 0: 1,000, and of the latest, back to
+                         the one that changed something, whether they did */
+    unsigned manifests; /* EBB_LACKS_…: what to read off manifests, too (kept in the store by state) */
 };
 /* What a table can tell beyond its metadata. */
 #define EBB_FACTS_MANIFESTS (EBB_LACKS_PARTITIONS | EBB_LACKS_FILES | EBB_LACKS_WRITES)

@@ -269,9 +269,11 @@ static int judge_due(struct ebb__look_step *s, const struct ebb_schedule_input *
 /* What the latest runs tell is due, or asked for by hand: judged by all that are known. */
 static int read_history(struct ebb__look_step *s, struct ebb_schedule_input *in, struct ebb_err *err)
 {
+    size_t count = ebb_value_get_count(ebb_value_get(s->facts, "runs"));
+    bool is_asked = ebb_settings_get_guard(s->settings)->min_interval_ms > 0; /* what they changed matters, too */
     int rc;
 
-    if (ebb_value_get_count(ebb_value_get(s->facts, "runs")) < EBB__LOOK_LATEST_RUNS)
+    if (!count || (count < EBB__LOOK_LATEST_RUNS && !is_asked))
         return 0; /* these were all */
     rc = ebb_facts_over(s->looker->site, s->table, s->base, &s->options, &s->full, err);
     if (rc)

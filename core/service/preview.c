@@ -15,8 +15,9 @@
 
 struct previewing {
     const struct ebb_schedule_input *in;
-    int64_t last_ms; /* end of the last run, as far as known or foretold; INT64_MIN none */
-    int64_t at_ms;   /* fires up to here are told */
+    int64_t last_ms;     /* end of the last run, as far as known or foretold; INT64_MIN none */
+    int64_t interval_ms; /* between runs; what those that are foretold change is not known: it stays as it is */
+    int64_t at_ms;       /* fires up to here are told */
     int64_t start_ms;
 };
 
@@ -91,11 +92,11 @@ static bool free_from(const struct previewing *p, int64_t at_ms, int64_t *out, u
 {
     const struct ebb_guard *guard = ebb_settings_get_guard(p->in->settings);
     const struct ebb_value *flags = ebb_value_get(p->in->facts, "flags");
-    int64_t end = p->last_ms == INT64_MIN ? INT64_MIN : ebb__schedule_add(p->last_ms, guard->min_interval_ms);
+    int64_t end = p->last_ms == INT64_MIN ? INT64_MIN : ebb__schedule_add(p->last_ms, p->interval_ms);
     unsigned later = 0;
     bool is_free = ebb_guard_wait(guard, flags, at_ms, out, by);
 
-    if (guard->min_interval_ms <= 0 || end <= at_ms)
+    if (p->interval_ms <= 0 || end <= at_ms)
         return is_free;
     if (ebb_guard_is_quiet(guard, flags, at_ms))
         later |= EBB_HELD_QUIET;
@@ -241,9 +242,12 @@ static int64_t last_end(const struct ebb_value *facts)
 int ebb_preview(const struct ebb_schedule_input *in, int64_t from_ms, size_t n, ebb_fire_cb *cb, void *data,
                 struct ebb_err *err)
 {
-    struct previewing p = {in, last_end(in->facts), from_ms, from_ms};
+    struct previewing p = {.in = in, .last_ms = last_end(in->facts), .at_ms = from_ms, .start_ms = from_ms};
+    struct ebb_interval interval;
     int rc = 0;
 
+    ebb_guard_interval(ebb_settings_get_guard(in->settings), in->facts, &interval);
+    p.interval_ms = interval.ms;
     for (size_t i = 0; !rc && i < n; i++) {
         struct occurrence o;
         int64_t fires_ms;

@@ -235,15 +235,29 @@ static void put_partitions(struct ebb_value *run, const struct ebb_value *action
     ebb_value_put_copy(run, "partitions", ebb_value_get(action, "partitions"));
 }
 
+/* Whether it did anything. That it did not is known only where all that it would have changed is: of an expiration. */
+static void put_change(const struct ebb_value *facts, const struct ebb_value *action, const struct ebb_effect *e,
+                       struct ebb_value *run)
+{
+    const char *type = ebb_value_text_of(action, "type");
+    bool changed = e->files_deleted || e->files_rewritten || e->snapshots_expired || e->commits;
+    bool is_known = ebb_value_get_kind(ebb_value_get(ebb_value_get(facts, "table"), "snapshots")) == EBB_VALUE_LIST;
+
+    if (changed || (is_known && type && !strcmp(type, "expire_snapshots")))
+        ebb_value_put_bool(run, "changed", changed);
+}
+
 /* What the action did to the table. */
-static int take_effect(const struct ebb__spot *at, const char *run, struct ebb_err *err)
+static int take_effect(const struct ebb__spot *at, struct ebb_value *run, const char *id, struct ebb_err *err)
 {
     struct ebb_session *s = at->session;
-    struct ebb__commit commit = {s->now_ms, "replace", run, 0, 0, 0};
+    struct ebb__commit commit = {s->now_ms, "replace", id, 0, 0, 0};
     struct ebb_value *changes = NULL;
     struct ebb_effect effect;
     int rc = ebb_effect_of(at->stage->facts, at->pair->action, s->now_ms, &effect, &changes, err);
 
+    if (!rc)
+        put_change(at->stage->facts, at->pair->action, &effect, run);
     for (size_t i = 0; !rc && i < ebb_value_get_count(changes); i++)
         rc = ebb__stage_change(at->stage, ebb_value_get_key(changes, i).p, ebb_value_get_at(changes, i), err);
     if (!rc && effect.commits)
@@ -288,17 +302,18 @@ int ebb__spot_end(const struct ebb__spot *at, const char *outcome, struct ebb_er
 {
     bool is_real = at->bound->binding.mode == EBB_MODE_ENFORCE && !strcmp(outcome, "success");
     struct ebb__pair *p = at->pair;
+    struct ebb_value *run = p->running;
     char id[40];
     int rc = 0;
 
-    snprintf(id, sizeof id, "%.39s", ebb_value_text_of(p->running, "id") ? ebb_value_text_of(p->running, "id") : "");
-    ebb_value_put_str(p->running, "outcome", outcome);
-    ebb_value_put_int(p->running, "ended", at->session->now_ms);
+    snprintf(id, sizeof id, "%.39s", ebb_value_text_of(run, "id") ? ebb_value_text_of(run, "id") : "");
+    ebb_value_put_str(run, "outcome", outcome);
+    ebb_value_put_int(run, "ended", at->session->now_ms);
     p->running = NULL;
     p->is_blocked = false;
     p->has_wake = false;
     at->bound->totals.runs++;
     if (is_real && at->session->options.has_effects && p->action)
-        rc = take_effect(at, id, err);
+        rc = take_effect(at, run, id, err);
     return rc ? rc : ebb_value_check(p->runs, "runs", err);
 }

@@ -132,6 +132,113 @@ static void test_waits(void **state)
         run_case(&CASES[i]);
 }
 
+/* A history, the oldest first: i changed nothing, c changed something, s a success of which that is not known, o
+ * observed, f failed, F failed having changed something, p and P partial likewise, r running. The last ended at NOW - 1
+ * h. */
+static void make_history(const char *letters, struct ebb_buf *out)
+{
+    static const char *const OUTCOMES[] = {['i'] = "success\",\"changed\":false",
+                                           ['c'] = "success\",\"changed\":true",
+                                           ['s'] = "success\"",
+                                           ['o'] = "observed\"",
+                                           ['f'] = "failed\"",
+                                           ['F'] = "failed\",\"changed\":true",
+                                           ['p'] = "partial\",\"changed\":false",
+                                           ['P'] = "partial\",\"changed\":true",
+                                           ['r'] = "running\""};
+    size_t n = strlen(letters);
+
+    ebb_buf_puts(out, "[");
+    for (size_t i = 0; i < n; i++) {
+        int64_t at = NOW - HOUR - (int64_t)(n - 1 - i) * 72 * HOUR;
+
+        ebb_buf_printf(out, "%s{\"started\":%lld,", i ? "," : "", (long long)(at - HOUR));
+        if (letters[i] != 'r')
+            ebb_buf_printf(out, "\"ended\":%lld,", (long long)at);
+        ebb_buf_printf(out, "\"outcome\":\"%s}", OUTCOMES[(unsigned char)letters[i]]);
+    }
+    ebb_buf_puts(out, "]");
+}
+
+/* The interval of a policy with 6 h after such a history, and what the record says of it. */
+static void check_interval(const char *letters, int hours, const char *why)
+{
+    struct ebb_policy *policy =
+        help_policy("guard = { min_interval = \"6h\" },", "return run(all {}, action.remove_orphan_files { " OLD " })");
+    struct ebb_value *facts, *trigger = help_json("{\"kind\":\"time\"}");
+    struct ebb_decide_input input = {.now_ms = NOW, .trigger = trigger};
+    struct ebb_decision *d = NULL;
+    struct ebb_buf json;
+    struct ebb_err err;
+
+    ebb_buf_init(&json, 65536);
+    ebb_buf_puts(&json, "{\"table\":{\"location\":\"s3://b/w/t\"},\"runs\":");
+    make_history(letters, &json);
+    ebb_buf_puts(&json, "}");
+    input.facts = facts = help_json(ebb_buf_cstr(&json));
+    assert_int_equal(ebb_decide(policy, &input, &d, &err), 0);
+    if (ebb_decision_get_verdict(d) != EBB_VERDICT_DEFER || strcmp(ebb_decision_get_by(d), "guard.min_interval") ||
+        ebb_decision_get_until_ms(d) != NOW + (hours - 1) * HOUR ||
+        (why ? !strstr(ebb_decision_get_record(d), why) : strstr(ebb_decision_get_record(d), "doubled") != NULL))
+        fail_msg("%s: %s", letters, ebb_decision_get_record(d));
+    ebb_decision_free(d);
+    ebb_policy_free(policy);
+    ebb_value_free(facts);
+    ebb_value_free(trigger);
+    ebb_buf_fini(&json);
+}
+
+#define ONCE "12h (6h, doubled once: 5 runs changed nothing)"
+#define TWICE "1d (6h, doubled 2 times: 6 runs changed nothing)"
+#define MOST "2d (6h, doubled 3 times: the last 7 runs changed nothing)"
+
+static void test_runs_that_change_nothing(void **state)
+{
+    (void)state;
+    check_interval("iiii", 6, NULL);
+    check_interval("iiiii", 12, ONCE);
+    check_interval("iiiiii", 24, TWICE);
+    check_interval("iiiiiii", 48, MOST);
+    check_interval("iiiiiiiiiiii", 48, MOST);
+    /* an effect, and one that is not known, end it */
+    check_interval("iiiiic", 6, NULL);
+    check_interval("iiiiis", 6, NULL);
+    check_interval("iiciiii", 6, NULL);
+    check_interval("iiciiiii", 12, ONCE);
+    check_interval("isiiiiii", 24, TWICE);
+    check_interval("iiiiiF", 6, NULL);
+    check_interval("iPiiii", 6, NULL);
+    /* what did not end well, or was only observed, does neither */
+    check_interval("iiiif", 6, NULL);
+    check_interval("iiffiiif", 12, ONCE);
+    check_interval("ooooooo", 6, NULL);
+    check_interval("iiioiio", 12, ONCE);
+    check_interval("iiipii", 12, ONCE);
+}
+
+/* Nor what was asked for by hand, or has no interval, or one that can't be doubled. */
+static void test_intervals_that_are_not_doubled(void **state)
+{
+    struct guard_case c = {.action = OLD, .now = NOW, .verdict = EBB_VERDICT_RUN, .by = "policy"};
+    struct ebb_buf json;
+
+    (void)state;
+    ebb_buf_init(&json, 65536);
+    make_history("iiiiiiiii", &json);
+    c.runs = ebb_buf_cstr(&json);
+    c.guard = "";
+    run_case(&c);
+    c.guard = "guard = { min_interval = \"6h\" },";
+    c.trigger = "{\"kind\":\"manual\"}";
+    run_case(&c);
+    c.trigger = NULL;
+    c.guard = "guard = { min_interval = \"4611686018427387905ms\" },"; /* twice that is more than there is */
+    c.verdict = EBB_VERDICT_SKIP;
+    c.by = "guard.min_interval";
+    run_case(&c);
+    ebb_buf_fini(&json);
+}
+
 #define NIGHT "guard = { quiet = { { from = \"22:00\", to = \"06:00\", tz = \"Europe/Berlin\" } } },"
 #define OFFICE                                                                                                         \
     "guard = { min_interval = \"12h\", quiet = { { days = \"Mon..Fri\", from = \"08:00\", to = \"19:00\", tz = "       \
@@ -241,9 +348,16 @@ static void test_fuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floor),  cmocka_unit_test(test_location), cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_quiet),  cmocka_unit_test(test_both),     cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_target), cmocka_unit_test(test_fuses),
+        cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_location),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_runs_that_change_nothing),
+        cmocka_unit_test(test_intervals_that_are_not_doubled),
+        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_both),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_fuses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

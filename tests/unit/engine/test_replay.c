@@ -292,6 +292,40 @@ static void test_replay_with_runs(void **state)
     ebb_value_free(guard);
 }
 
+/* Those that changed nothing are in the record even behind many failures, and a digest tells them apart. */
+static void test_replay_with_idle_runs(void **state)
+{
+    struct ebb_value *trigger = help_json("{\"kind\":\"time\"}");
+    struct ebb_decide_input input = {.trigger = trigger, .now_ms = HELP_NOW};
+    char digests[2][80];
+
+    (void)state;
+    for (int changed = 0; changed < 2; changed++) {
+        char facts[16384] = "{\"table\":{\"catalog\":\"c\",\"namespace\":\"n\",\"name\":\"t\",\"location\":"
+                            "\"s3://b/t\"},\"runs\":[";
+        struct made m;
+
+        for (int i = 0; i < 60; i++)
+            snprintf(facts + strlen(facts), sizeof facts - strlen(facts),
+                     "%s{\"id\":\"r-%d\",\"started\":%lld,\"ended\":%lld,\"outcome\":\"%s\",\"changed\":%s}",
+                     i ? "," : "", i, (long long)(HELP_NOW - (60 - i) * 3600000),
+                     (long long)(HELP_NOW - (60 - i) * 3600000 + 60000), i < 20 ? "success" : "failed",
+                     changed && i == 14 ? "true" : "false");
+        strcat(facts, "]}");
+        make_as(&m, &input, "guard = { min_interval = \"1d\" },",
+                "return run(all {}, action.remove_orphan_files { older_than = ctx.now - 5 * 86400000 })", facts);
+        assert_string_equal(ebb_decision_get_by(m.d), "guard.min_interval");
+        assert_non_null(strstr(ebb_decision_get_record(m.d), changed ? "2d (1d, doubled once: 5 runs changed nothing)"
+                                                                     : "8d (1d, doubled 3 times: the last 7 runs"));
+        assert_null(strstr(ebb_decision_get_record(m.d), "\"r-12\""));
+        check_replays(&m);
+        snprintf(digests[changed], sizeof digests[0], "%s", ebb_decision_get_digest(m.d));
+        done(&m);
+    }
+    assert_string_not_equal(digests[0], digests[1]);
+    ebb_value_free(trigger);
+}
+
 /* The settings of a binding are what counts, and are in the record. */
 static void test_replay_with_settings(void **state)
 {
@@ -538,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_digest_of_age),
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_replay_with_runs),
+        cmocka_unit_test(test_replay_with_idle_runs),
         cmocka_unit_test(test_replay_with_settings),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_other_policy),

@@ -17,8 +17,8 @@ static int on_run(void *data, const struct ebb_run_head *run, struct ebb_err *er
     struct seen *s = data;
     size_t n = strlen(s->text);
 
-    snprintf(s->text + n, sizeof s->text - n, "%s %s %lld %lld;", run->id, run->status, (long long)run->at_ms,
-             (long long)run->end_ms);
+    snprintf(s->text + n, sizeof s->text - n, "%s %s %lld %lld%s;", run->id, run->status, (long long)run->at_ms,
+             (long long)run->end_ms, run->json ? run->json : "");
     return s->stop_at && --s->stop_at == 0 ? ebb_err_set(err, EBB_ECANCELLED, "stop") : 0;
 }
 
@@ -33,7 +33,7 @@ static void put(struct fixture *f, enum ebb_record_kind kind, const char *id, co
 static const char *list(struct fixture *f, const char *policy, const char *uuid, int64_t limit, struct seen *s)
 {
     memset(s, 0, sizeof *s);
-    assert_int_equal(ebb_store_list_runs(f->store, policy, uuid, limit, on_run, s, &f->err), 0);
+    assert_int_equal(ebb_store_list_runs(f->store, policy, uuid, limit, false, on_run, s, &f->err), 0);
     return s->text;
 }
 
@@ -55,8 +55,11 @@ static void test_the_latest_runs(void **state)
     assert_string_equal(list(f, "", "u-1", 2, &s), "");
     memset(&s, 0, sizeof s);
     s.stop_at = 1;
-    assert_int_equal(ebb_store_list_runs(f->store, "p", "u-1", 10, on_run, &s, &f->err), -(int)EBB_ECANCELLED);
+    assert_int_equal(ebb_store_list_runs(f->store, "p", "u-1", 10, false, on_run, &s, &f->err), -(int)EBB_ECANCELLED);
     assert_string_equal(list(f, "other", "u-1", 2, &s), "r-4 done 8 9;"); /* and the statement is free again */
+    memset(&s, 0, sizeof s);
+    assert_int_equal(ebb_store_list_runs(f->store, "other", "u-1", 2, true, on_run, &s, &f->err), 0);
+    assert_string_equal(s.text, "r-4 done 8 9{};");
 }
 
 int main(void)

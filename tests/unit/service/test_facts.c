@@ -186,6 +186,74 @@ static void test_runs_and_the_last_plan(void **state)
     close_world(&w);
 }
 
+/* Of the latest runs, back to one that changed something or of which that can't be told, what they changed. */
+static void test_what_runs_changed(void **state)
+{
+    static const struct {
+        const char *status, *json;
+        int changed; /* -1: it is not told */
+    } RUNS[] = {
+        {"done", "{\"moved\":0,\"deleted\":0,\"returned\":0}", -1},
+        {"done", "{\"moved\":2,\"deleted\":0,\"returned\":0}", 1},
+        {"done", "{\"moved\":0,\"deleted\":0,\"returned\":0,\"already_gone\":3}", 0},
+        {"failed", "{\"kind\":\"decision\"}", -1},
+        {"observed", "{\"kind\":\"decision\"}", -1},
+        {"partial", "{\"moved\":0,\"deleted\":0,\"returned\":0,\"skipped\":[]}", 0},
+        {"done", "{\"moved\":0}", 0},
+        {"started", "{\"moved\":0}", -1},
+    };
+    static const struct {
+        const char *status, *json;
+        int changed;
+    } LAST[] = {{"restored", "{\"moved\":2}", 1},
+                {"purged", "{\"moved\":0,\"deleted\":3}", 1},
+                {"partial", "{\"moved\":0,\"returned\":1}", 1},
+                {"done", "{\"kind\":\"decision\",\"plan\":\"p-1\"}", -1},
+                {"done", "{", -1}};
+    struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "sweep", "", 0, 0, "", ""};
+    struct ebb_value *facts;
+    const struct ebb_value *runs;
+    struct world w;
+    char id[40];
+
+    (void)state;
+    start(&w);
+    assert_ok(&w, try_open(&w, 0));
+    for (size_t i = 0; i < 8; i++) {
+        snprintf(id, sizeof id, "r-%026zu", i);
+        r.id = id;
+        r.status = RUNS[i].status;
+        r.json = RUNS[i].json;
+        r.at_ms = (int64_t)i + 1;
+        r.end_ms = i < 7 ? (int64_t)i + 2 : 0;
+        assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_RUN, &r, &w.err));
+    }
+    facts = facts_of(&w, NULL);
+    runs = ebb_value_get(facts, "runs");
+    for (size_t i = 0; i < 8; i++) {
+        const struct ebb_value *changed = ebb_value_get(ebb_value_get_at(runs, i), "changed");
+
+        assert_int_equal(changed ? ebb_value_get_bool(changed, false) : -1, RUNS[i].changed);
+    }
+    ebb_value_free(facts);
+    for (size_t i = 0; i < sizeof LAST / sizeof LAST[0]; i++) {
+        const struct ebb_value *changed;
+
+        snprintf(id, sizeof id, "r-%026zu", i + 10);
+        r.status = LAST[i].status;
+        r.json = LAST[i].json;
+        r.at_ms = r.end_ms = (int64_t)i + 10;
+        assert_ok(&w, ebb_store_put(ebb_workspace_site(w.ws)->store, EBB_RECORD_RUN, &r, &w.err));
+        facts = facts_of(&w, NULL);
+        runs = ebb_value_get(facts, "runs");
+        changed = ebb_value_get(ebb_value_get_at(runs, i + 8), "changed");
+        assert_int_equal(changed ? ebb_value_get_bool(changed, false) : -1, LAST[i].changed);
+        assert_null(ebb_value_get(ebb_value_get_at(runs, 6), "changed")); /* nobody asks what was before */
+        ebb_value_free(facts);
+    }
+    close_world(&w);
+}
+
 static void test_runs_under_a_former_name(void **state)
 {
     struct ebb_record r = {"", "lake.db.a", "00000001-2222-4333-8444-555555555555", "", "done", 0, 0, "", "{}"};
@@ -499,6 +567,7 @@ int main(void)
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_counters_of_a_hostile_summary),
         cmocka_unit_test(test_runs_and_the_last_plan),
+        cmocka_unit_test(test_what_runs_changed),
         cmocka_unit_test(test_runs_under_a_former_name),
         cmocka_unit_test(test_events_by_hand),
         cmocka_unit_test(test_events_that_were_told),

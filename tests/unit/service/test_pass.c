@@ -551,6 +551,64 @@ static void test_observed_runs_count_for_the_interval(void **state)
     close_world(&w);
 }
 
+/* What the record of the last decision says of the interval. */
+static void check_interval(struct world *w, const char *verdict, const char *why)
+{
+    char json[4096];
+
+    assert_string_equal(told_of(w, "lake.db.a")->verdict, verdict);
+    assert_ok(w, ebb_store_get(ebb_workspace_site(w->ws)->store, EBB_RECORD_DECISION, told_of(w, "lake.db.a")->decision,
+                               decision_exists, json, &w->err));
+    if (why ? !strstr(json, why) : strstr(json, "doubled") != NULL)
+        fail_msg("%s", json);
+}
+
+/* Five runs in a row that found nothing double the interval, each further one again; one that finds something ends
+ * that. Plans that only wait say nothing. */
+static void test_runs_that_change_nothing_come_less_often(void **state)
+{
+    struct table_fixture *t;
+    struct world w;
+
+    (void)state;
+    start(&w, BIND("enforce"), GUARDED("min_interval = '40m'"));
+    t = add_table(&w, "a", 0);
+    activate(&w);
+    for (int hour = 0; hour < 5; hour++) {
+        assert_ok(&w, pass(&w, (hour - 9) * HOUR_MS));
+        check_interval(&w, "run", NULL);
+        assert_int_equal(told_of(&w, "lake.db.a")->moved, 0);
+    }
+    assert_ok(&w, pass(&w, -4 * HOUR_MS));
+    check_interval(&w, "defer", "\"1h20m (40m, doubled once: 5 runs changed nothing)\"");
+    assert_ok(&w, pass(&w, -3 * HOUR_MS));
+    check_interval(&w, "run", "\"1h20m (40m, doubled once: 5 runs changed nothing)\"");
+    assert_ok(&w, pass(&w, -HOUR_MS));
+    check_interval(&w, "defer", "\"2h40m (40m, doubled 2 times: 6 runs changed nothing)\"");
+    put_file(t, "data/old-new.parquet");
+    assert_ok(&w, pass(&w, 0));
+    check_interval(&w, "run", "\"2h40m (40m, doubled 2 times: 6 runs changed nothing)\"");
+    assert_int_equal(told_of(&w, "lake.db.a")->moved, 1);
+    assert_ok(&w, pass(&w, HOUR_MS));
+    check_interval(&w, "run", NULL);
+    close_world(&w);
+}
+
+static void test_plans_without_a_run_are_no_runs_that_change_nothing(void **state)
+{
+    struct world w;
+
+    (void)state;
+    start(&w, BIND("approve"), GUARDED("min_interval = '40m'"));
+    add_table(&w, "a", 0);
+    activate(&w);
+    for (int hour = 0; hour < 8; hour++) {
+        assert_ok(&w, pass(&w, hour * HOUR_MS));
+        check_interval(&w, "run", NULL);
+    }
+    close_world(&w);
+}
+
 static void test_back_off_after_failures(void **state)
 {
     struct world w;
@@ -826,6 +884,8 @@ int main(void)
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_target_and_binding_both_count),
         cmocka_unit_test(test_observed_runs_count_for_the_interval),
+        cmocka_unit_test(test_runs_that_change_nothing_come_less_often),
+        cmocka_unit_test(test_plans_without_a_run_are_no_runs_that_change_nothing),
         cmocka_unit_test(test_back_off_after_failures),
         cmocka_unit_test(test_a_long_history),
         cmocka_unit_test(test_defer_and_deferred),

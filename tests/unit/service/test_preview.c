@@ -183,6 +183,30 @@ static void test_anchors_of_runs(void **state)
     ebb_policy_free(policy);
 }
 
+/* Runs that changed nothing make the interval longer; those that are foretold leave it so. */
+static void test_an_interval_that_is_doubled(void **state)
+{
+    static struct fires told;
+    struct ebb_policy *policy =
+        help_policy("triggers = { time.calendar { \"12:00\" } }, guard = { min_interval = \"20h\" },", RUN);
+    struct ebb_buf facts;
+
+    (void)state;
+    ebb_buf_init(&facts, 4096);
+    for (int i = 0; i < 6; i++) /* the last ended on 2026-03-28 at 09:00Z */
+        ebb_buf_printf(&facts, "%s{\"started\":%lld,\"ended\":%lld,\"outcome\":\"success\",\"changed\":false}",
+                       i ? "," : "{\"runs\":[", (long long)(1774688400000 - (6 - i) * DAY),
+                       (long long)(1774688400000 - (5 - i) * DAY));
+    ebb_buf_puts(&facts, "]}");
+    foretell(policy, ebb_buf_cstr(&facts), NULL, FROM, 2, &told);
+    assert_int_equal(told.count, 2);
+    /* 80 h: until the 31st at 17:00Z, and until the 4th at 01:00Z */
+    assert_int_equal(told.at[0], 1774688400000 + 80 * HOUR);
+    assert_int_equal(told.at[1], 1774688400000 + 160 * HOUR);
+    ebb_buf_fini(&facts);
+    ebb_policy_free(policy);
+}
+
 static void test_hostile_facts(void **state)
 {
     static const char *const FACTS[] = {
@@ -230,8 +254,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_are_as_foretold), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_anchors_of_runs),      cmocka_unit_test(test_hostile_facts),
-        cmocka_unit_test(test_the_caller_can_stop),
+        cmocka_unit_test(test_anchors_of_runs),      cmocka_unit_test(test_an_interval_that_is_doubled),
+        cmocka_unit_test(test_hostile_facts),        cmocka_unit_test(test_the_caller_can_stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

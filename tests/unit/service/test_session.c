@@ -196,6 +196,40 @@ static void test_min_interval_counts_from_the_end(void **state)
     close_story(&s);
 }
 
+/* An expiration that has nothing left to expire: the fifth such run in a row doubles the interval. */
+static void test_runs_that_change_nothing_come_less_often(void **state)
+{
+    static const char *const FACTS =
+        "{\"table\":{\"catalog\":\"prod\",\"namespace\":\"db\",\"name\":\"t\",\"uuid\":"
+        "\"11111111-2222-4333-8444-555555555555\",\"location\":\"s3://lake/prod/db/t\",\"properties\":{},\"snapshots\":"
+        "[{\"id\":1,\"sequence\":1,\"at\":1773000000000,\"operation\":\"append\"},"
+        "{\"id\":2,\"sequence\":2,\"at\":1773000000001,\"operation\":\"append\"}],\"current_snapshot\":{\"id\":2,"
+        "\"sequence\":2,\"at\":1773000000001,\"operation\":\"append\"},\"stats\":{}},\"events\":[]}";
+    struct ebb_session_options o = {
+        .now_ms = instant("2026-03-10T00:30:00Z"), .ends_at_once = true, .has_effects = true};
+    struct story s = {.policy = help_policy("triggers = { time.every { \"1h\", anchor = \"epoch\" } },\n"
+                                            "guard = { min_interval = \"30m\" },",
+                                            "return run(all {}, action.expire_snapshots { older_than = ctx.now })")};
+    struct ebb_session_binding binding = {.mode = EBB_MODE_ENFORCE};
+    struct ebb_value *facts = help_json(FACTS);
+
+    (void)state;
+    o.decided = on_decided;
+    o.data = &s;
+    must(&s, ebb_session_new(&o, &s.session, &s.err));
+    must(&s, ebb_session_add_table(s.session, facts, NULL, &s.err));
+    must(&s, ebb_session_bind(s.session, s.policy, &binding, &s.err));
+    step(&s, 9 * HOUR);
+    /* the first expired one; six others nothing: 30m doubled once fits into the hour, twice does not */
+    check_said(&s, "2026-03-10T01:00:00Z time run\n2026-03-10T02:00:00Z time run\n2026-03-10T03:00:00Z time run\n"
+                   "2026-03-10T04:00:00Z time run\n2026-03-10T05:00:00Z time run\n2026-03-10T06:00:00Z time run\n"
+                   "2026-03-10T07:00:00Z time run\n"
+                   "2026-03-10T08:00:00Z time defer until 2026-03-10T09:00:00Z by guard.min_interval\n"
+                   "2026-03-10T09:00:00Z deferred run\n");
+    ebb_value_free(facts);
+    close_story(&s);
+}
+
 static void test_one_run_waits_for_another(void **state)
 {
     struct story s;
@@ -442,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_a_clock_that_goes_back_a_day),
         cmocka_unit_test(test_a_clock_that_goes_ahead_a_month),
         cmocka_unit_test(test_min_interval_counts_from_the_end),
+        cmocka_unit_test(test_runs_that_change_nothing_come_less_often),
         cmocka_unit_test(test_one_run_waits_for_another),
         cmocka_unit_test(test_back_off_after_failures),
         cmocka_unit_test(test_pause_collapses),
