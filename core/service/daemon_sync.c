@@ -55,6 +55,7 @@ struct task {
     struct ebb_withdrawn withdrawn;
     struct ebb_arena arena;
     struct listed *first;
+    size_t count; /* of these */
     int64_t counts[EBB_JOB_UNKNOWN + 1];
     size_t resumed;
     int rc;
@@ -87,6 +88,7 @@ static int on_queued(void *data, const struct ebb_job_record *job, struct ebb_er
         return ebb_err_nomem(err);
     l->next = task->first;
     task->first = l;
+    task->count++;
     return 0;
 }
 
@@ -235,6 +237,10 @@ static void done(void *data)
         d->sync_at_ms = ebb_clock_elapsed_ms() + RETRY_MS;
     } else {
         put_listed(d, task);
+        if (task->count >= QUEUED_MAX) { /* there are more */
+            d->wants_sync = true;
+            d->sync_at_ms = ebb_clock_elapsed_ms() + RETRY_MS;
+        }
         if (task->recovers)
             recovered(d, task);
         d->must_withdraw = d->must_withdraw && !task->withdraws;

@@ -54,7 +54,7 @@ static int on_plan(void *data, const struct ebb_record *record, struct ebb_err *
 static int has_begun(struct ebb_store *store, const struct ebb_job_record *job, bool *out, struct ebb_err *err)
 {
     struct ebb_record_filter filter = {.parent = job->parent};
-    struct finding f = {store, job->run[0] != '\0'};
+    struct finding f = {store, job->attempt > 0 && job->run[0]};
     int rc = 0;
 
     if (!f.has_run && job->attempt > 0)

@@ -22,7 +22,7 @@ struct item {
     int64_t slot_max;
 };
 struct ebb_work_queue {
-    struct item **items;
+    struct item **items;  /* by id */
     struct item **order;  /* room for as many */
     struct item **active; /* that run; room for running_max */
     size_t count, cap, running;
@@ -203,21 +203,58 @@ static int grow(struct ebb_work_queue *q, struct ebb_err *err)
     return 0;
 }
 
+/* The first whose id is not less. */
+static size_t lower_bound(const struct ebb_work_queue *q, const char *id)
+{
+    size_t low = 0, high = q->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(q->items[middle]->job.id, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static size_t place_of(const struct ebb_work_queue *q, const char *id)
 {
-    for (size_t i = 0; i < q->count; i++)
-        if (!strcmp(q->items[i]->job.id, id))
-            return i;
-    return SIZE_MAX;
+    size_t at = lower_bound(q, id);
+
+    return at < q->count && !strcmp(q->items[at]->job.id, id) ? at : SIZE_MAX;
+}
+
+/* It waits already, and nothing was written of it since: but it may have been put aside. */
+static bool is_same(const struct item *item, const struct ebb_job_record *job)
+{
+    return !item->is_running && item->job.changed_ms == job->changed_ms && item->job.attempt == job->attempt &&
+           item->job.queued_ms == job->queued_ms && !strcmp(item->job.json, job->json ? job->json : "");
+}
+
+static void insert(struct ebb_work_queue *q, struct item *item)
+{
+    size_t at = lower_bound(q, item->job.id);
+
+    memmove(&q->items[at + 1], &q->items[at], (q->count - at) * sizeof(struct item *));
+    q->items[at] = item;
+    q->count++;
 }
 
 int ebb_work_queue_put(struct ebb_work_queue *q, const struct ebb_job_record *job, struct ebb_err *err)
 {
+    size_t at = place_of(q, job->id);
     struct item *item;
     int rc = grow(q, err);
 
     if (rc)
         return rc;
+    if (at != SIZE_MAX && is_same(q->items[at], job)) {
+        q->items[at]->job.not_before_ms = job->not_before_ms;
+        q->items[at]->job.priority = job->priority;
+        return 0;
+    }
     item = item_new(job);
     if (!item)
         return ebb_err_nomem(err);
@@ -227,7 +264,7 @@ int ebb_work_queue_put(struct ebb_work_queue *q, const struct ebb_job_record *jo
         return rc;
     }
     ebb_work_queue_end(q, job->id);
-    q->items[q->count++] = item;
+    insert(q, item);
     return 0;
 }
 
@@ -248,7 +285,8 @@ void ebb_work_queue_end(struct ebb_work_queue *q, const char *id)
         return;
     forget_active(q, q->items[at]);
     item_free(q->items[at]);
-    q->items[at] = q->items[--q->count];
+    q->count--;
+    memmove(&q->items[at], &q->items[at + 1], (q->count - at) * sizeof(struct item *));
 }
 
 /* ---- taking ---- */
@@ -279,6 +317,12 @@ static int by_rank(const void *a, const void *b)
     return names ? names : strcmp(x->job.id, y->job.id);
 }
 
+/* Its time has not come. When the clock was set back since that was said nobody knows how long it waited: it has. */
+static bool is_early(const struct item *item, int64_t now_ms)
+{
+    return item->job.not_before_ms > now_ms && item->job.changed_ms <= now_ms;
+}
+
 /* Those whose time has come, the first in front. */
 static size_t sort_ready(struct ebb_work_queue *q, int64_t now_ms, int64_t *wake_ms)
 {
@@ -289,7 +333,7 @@ static size_t sort_ready(struct ebb_work_queue *q, int64_t now_ms, int64_t *wake
 
         if (item->is_running)
             continue;
-        if (item->job.not_before_ms > now_ms) {
+        if (is_early(item, now_ms)) {
             *wake_ms = item->job.not_before_ms < *wake_ms ? item->job.not_before_ms : *wake_ms;
             continue;
         }
@@ -326,8 +370,8 @@ static const struct item *goes_before(const struct ebb_work_queue *q, const stru
     for (size_t i = 0; i < q->count; i++) {
         const struct item *other = q->items[i];
 
-        if (!other->is_running && other->job.not_before_ms <= now_ms &&
-            KINDS[kind_of(other->job.kind)].kind == EXPIRE && is_same_table(&item->job, &other->job))
+        if (!other->is_running && !is_early(other, now_ms) && KINDS[kind_of(other->job.kind)].kind == EXPIRE &&
+            is_same_table(&item->job, &other->job))
             return other;
     }
     return NULL;
@@ -398,7 +442,7 @@ static const struct item *ranks_before(const struct ebb_work_queue *q, struct it
     for (size_t i = 0; i < q->count; i++) {
         struct item *other = q->items[i];
 
-        if (other == item || other->is_running || other->job.not_before_ms > now_ms || !excludes(item, other))
+        if (other == item || other->is_running || is_early(other, now_ms) || !excludes(item, other))
             continue;
         other->rank = rank_of(other, now_ms);
         if (by_rank(&other, &item) < 0 && !goes_before(q, other, now_ms))
@@ -416,7 +460,7 @@ void ebb_work_queue_why(const struct ebb_work_queue *q, const char *id, int64_t 
     if (at == SIZE_MAX || q->items[at]->is_running)
         return;
     item = q->items[at];
-    if (item->job.not_before_ms > now_ms) {
+    if (is_early(item, now_ms)) {
         ebb_buf_puts(out, "not before ");
         ebb_time_iso(out, item->job.not_before_ms);
     } else if ((other = runs_against(q, item)) != NULL) {

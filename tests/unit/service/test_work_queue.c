@@ -199,6 +199,50 @@ static void test_its_time(void **state)
     ebb_work_queue_free(q);
 }
 
+/* Back by a day: what waits for a minute does not wait for a day. */
+static void test_a_clock_that_was_set_back(void **state)
+{
+    struct ebb_work_queue *q = new_queue(8);
+    struct ebb_job_record j = job_of("job-1", "apply", "a");
+
+    (void)state;
+    j.changed_ms = 5 * DAY, j.not_before_ms = 5 * DAY + MINUTE;
+    put(q, j);
+    assert_string_equal(take(q, 5 * DAY + MINUTE - 1), "");
+    assert_string_equal(take(q, 4 * DAY), "job-1");
+    ebb_work_queue_free(q);
+}
+
+/* What is read from the store again takes its time from there; a job that was written since is another. */
+static void test_put_again(void **state)
+{
+    struct ebb_work_queue *q = new_queue(8);
+    struct ebb_job_record j = job_of("job-2", "apply", "a");
+    bool is_running;
+
+    (void)state;
+    j.not_before_ms = DAY;
+    put(q, j);
+    j.id = "job-3", j.table = "b";
+    put(q, j);
+    j.id = "job-1", j.table = "c";
+    put(q, j);
+    assert_int_equal(ebb_work_queue_waiting(q), 3);
+    assert_string_equal(take(q, 1), "");
+    j.id = "job-2", j.table = "a", j.not_before_ms = 0;
+    put(q, j);
+    assert_int_equal(ebb_work_queue_waiting(q), 3);
+    assert_string_equal(take(q, 1), "job-2");
+    ebb_work_queue_end(q, "job-2");
+    assert_false(ebb_work_queue_has(q, "job-2", &is_running));
+    assert_true(ebb_work_queue_has(q, "job-1", &is_running) && ebb_work_queue_has(q, "job-3", &is_running));
+    j.id = "job-3", j.table = "d", j.changed_ms = 1, j.json = "{\"a\":1}";
+    put(q, j);
+    assert_string_equal(take(q, 1), "job-3");
+    assert_string_equal(take(q, DAY), "job-1");
+    ebb_work_queue_free(q);
+}
+
 static void test_expiration_goes_before_orphan_removal(void **state)
 {
     struct ebb_work_queue *q = new_queue(8);
@@ -369,6 +413,8 @@ int main(void)
         cmocka_unit_test(test_waiting_raises_the_rank),
         cmocka_unit_test(test_odd_numbers),
         cmocka_unit_test(test_its_time),
+        cmocka_unit_test(test_a_clock_that_was_set_back),
+        cmocka_unit_test(test_put_again),
         cmocka_unit_test(test_expiration_goes_before_orphan_removal),
         cmocka_unit_test(test_the_order_holds_for_a_day),
         cmocka_unit_test(test_slots),
