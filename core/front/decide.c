@@ -196,7 +196,8 @@ const struct ebb_command ebb_command_run = {
     .about =
         "Each bound policy looks at each of its tables. What a binding allows is done: observe records only, approve "
         "plans, enforce "
-        "plans and applies. One table that fails does not stop the others; the exit status tells the gravest failure.",
+        "plans and applies. One table that fails does not stop the others; the exit status tells the gravest failure. "
+        "Policies made over the Gravitino interface are run by `ebb serve` alone.",
     .shared = EBB_TAKES_MAP | EBB_TAKES_AT,
     .options = RUN_OPTIONS,
     .examples = RUN_EXAMPLES,

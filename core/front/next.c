@@ -190,8 +190,9 @@ const struct ebb_command ebb_command_next = {
     .args = "[POLICY [TABLE]]",
     .summary = "coming fire times with the reason of every shift",
     .about =
-        "The first N fires of time triggers after now (--at: after that time), of all bound policies, of one on each "
-        "of its tables, or on TABLE, which may also be a captured fixture (fixture.json). POLICY is a name, or a file, "
+        "The first N fires of time triggers after now (--at: after that time), of all bound policies, those made over "
+        "the Gravitino interface too (object:NAME), of one on each of its tables, or on TABLE, which may also be a "
+        "captured fixture (fixture.json). POLICY is a name, or a file, "
         "which is looked at by itself unless TABLE is given: without spread, which depends on the table. Runs are "
         "taken to end when they start. Nothing is decided.",
     .arg_min = 0,

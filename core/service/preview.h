@@ -50,7 +50,8 @@ struct ebb_preview_options {
     size_t n;
     const struct ebb_policy *loaded; /* instead of `policy`, which may be NULL then; borrowed */
 };
-/* The first n fires after the workspace's clock, by time, of the policies and tables named: a named table by its facts
+/* The first n fires after the workspace's clock, by time, of the policies, those of policy objects too, and tables
+ * named: a named table by its facts
  * and the binding that takes it; without one each table of the bindings, and for a policy that is given as file, or is
  * bound to no table, the policy by itself: without spread, and guards as far as they need no table. A table that can't
  * be read, or that the policy does not take, is told in the log. The caller ends *out, also after an error. */

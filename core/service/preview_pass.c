@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "service/objects.h"
 #include "service/pass_priv.h"
 #include "service/preview.h"
 
@@ -17,6 +18,8 @@ struct gathering {
     struct ebb_strs seen;              /* tables that the policy at hand took by an earlier binding */
     size_t taken;                      /* pairs of the policy at hand */
     int64_t now_ms;
+    /* Those of the store, which a daemon runs; none where the workspace has a generation, which knows them. */
+    struct ebb_object_bindings objects;
 };
 
 /* ---- the list ---- */
@@ -152,16 +155,48 @@ static int preview_table(struct gathering *g, const struct ebb_value *facts, str
     return rc;
 }
 
+/* By index: those that the workspace knows, then those of policy objects; NULL past the last. */
+static const struct ebb_binding *binding_at(const struct gathering *g, size_t index)
+{
+    size_t known = 0;
+
+    while (ebb__pass_binding_at(g->ws, known) && known <= index)
+        known++;
+    if (index < known)
+        return ebb__pass_binding_at(g->ws, index);
+    return index - known < g->objects.count ? &g->objects.items[index - known].binding : NULL;
+}
+
+static const struct ebb_object_binding *find_object(const struct gathering *g, const char *policy)
+{
+    for (size_t i = 0; i < g->objects.count; i++)
+        if (!strcmp(ebb_policy_get_name(g->objects.items[i].policy), policy))
+            return &g->objects.items[i];
+    return NULL;
+}
+
+/* An object has one binding, and takes nothing else. */
+static bool is_tied(const struct ebb_object_binding *object, const struct ebb_value *facts)
+{
+    const struct ebb_value *t = ebb_value_get(facts, "table");
+    const char *catalog = ebb_value_text_of(t, "catalog"), *ns = ebb_value_text_of(t, "namespace"),
+               *name = ebb_value_text_of(t, "name");
+
+    return ebb__binding_may_take(&object->binding, object->policy, catalog ? catalog : "", ns ? ns : "",
+                                 name ? name : "");
+}
+
 static int preview_named(struct gathering *g, struct ebb_err *err)
 {
+    const struct ebb_object_binding *object = find_object(g, ebb_policy_get_name(g->policy));
     struct ebb_decide_options o = {.policy = ebb_policy_get_name(g->policy), .table = g->o->table};
     struct ebb_value *facts = NULL;
     int rc = ebb__pass_facts(g->ws, &o, g->policy, g->now_ms, &facts, err);
 
-    if (!rc) {
-        g->binding = ebb__pass_binding(g->ws, g->policy, facts);
+    if (!rc)
+        g->binding = object ? &object->binding : ebb__pass_binding(g->ws, g->policy, facts);
+    if (!rc && (!object || is_tied(object, facts)))
         rc = preview_table(g, facts, err);
-    }
     if (!rc && !g->taken)
         ebb_log_say(&ebb_workspace_site(g->ws)->log, EBB_LOG_WARN, "%s: policy %s does not take it", g->o->table,
                     ebb_policy_get_name(g->policy));
@@ -235,7 +270,7 @@ static int preview_bound(struct gathering *g, struct ebb_err *err)
     const struct ebb_binding *b;
     int rc = 0;
 
-    for (size_t i = 0; !rc && (b = ebb__pass_binding_at(g->ws, i)) != NULL; i++) {
+    for (size_t i = 0; !rc && (b = binding_at(g, i)) != NULL; i++) {
         g->binding = b;
         if (strcmp(b->policy, ebb_policy_get_name(g->policy)))
             continue;
@@ -275,35 +310,74 @@ static int preview_policy(struct gathering *g, bool is_file, struct ebb_err *err
     return rc || g->taken || !(g->o->policy || g->o->loaded) ? rc : preview_alone(g, err);
 }
 
-static bool is_bound(const struct ebb_workspace *ws, const char *name)
+static bool is_bound(const struct gathering *g, const char *name)
 {
     const struct ebb_binding *b;
 
-    for (size_t i = 0; (b = ebb__pass_binding_at(ws, i)) != NULL; i++)
+    for (size_t i = 0; (b = binding_at(g, i)) != NULL; i++)
         if (!strcmp(b->policy, name))
             return true;
     return false;
 }
 
+/* Bindings of the configuration come first: without any, there need not be a folder. */
+static int preview_listed(struct gathering *g, struct ebb_policy_list *list, struct ebb_err *err)
+{
+    int rc = ebb__pass_binding_at(g->ws, 0) ? ebb__policy_list_load(g->ws, list, err) : 0;
+
+    if (!rc && list->first_error.error)
+        ebb_log_say(&ebb_workspace_site(g->ws)->log, EBB_LOG_WARN, "%s", list->first_error.message);
+    for (size_t i = 0; !rc && i < list->count; i++) {
+        g->policy = list->items[i];
+        if (is_bound(g, ebb_policy_get_name(g->policy)))
+            rc = preview_policy(g, false, err);
+    }
+    return rc;
+}
+
+static int preview_objects(struct gathering *g, struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < g->objects.count; i++) {
+        g->policy = g->objects.items[i].policy;
+        rc = preview_policy(g, false, err);
+    }
+    return rc;
+}
+
 static int preview_all(struct gathering *g, struct ebb_err *err)
 {
-    struct ebb_policy_list list;
+    struct ebb_policy_list list = {0};
     int rc;
 
-    if (!ebb__pass_binding_at(g->ws, 0)) {
+    if (!binding_at(g, 0)) {
         rc = ebb_err_set(err, EBB_ECONFIG, "next: no policy is bound to any table");
         ebb_err_hint(err, "name a policy: ebb next policies/orphans.lua");
         return rc;
     }
-    rc = ebb__policy_list_load(g->ws, &list, err);
-    if (!rc && list.first_error.error)
-        ebb_log_say(&ebb_workspace_site(g->ws)->log, EBB_LOG_WARN, "%s", list.first_error.message);
-    for (size_t i = 0; !rc && i < list.count; i++) {
-        g->policy = list.items[i];
-        if (is_bound(g->ws, ebb_policy_get_name(g->policy)))
-            rc = preview_policy(g, false, err);
-    }
+    rc = preview_listed(g, &list, err);
+    if (!rc)
+        rc = preview_objects(g, err);
     ebb__policy_list_fini(&list);
+    return rc;
+}
+
+static int preview_one(struct gathering *g, struct ebb_err *err)
+{
+    const char *name = g->o->policy;
+    const struct ebb_object_binding *object = find_object(g, name);
+    struct ebb_policy *policy = NULL;
+    int rc;
+
+    g->policy = object ? object->policy : NULL;
+    if (object)
+        return preview_policy(g, false, err);
+    rc = ebb_pass_load_policy(g->ws, name, &policy, err);
+    g->policy = policy;
+    if (!rc)
+        rc = preview_policy(g, strchr(name, '/') || ebb__pass_is_policy_file(name), err);
+    ebb_policy_free(policy);
     return rc;
 }
 
@@ -311,23 +385,19 @@ int ebb_preview_pass(struct ebb_workspace *ws, const struct ebb_preview_options 
                      struct ebb_err *err)
 {
     struct gathering g = {.ws = ws, .o = o, .out = out, .now_ms = ebb_clock_now(&ebb_workspace_site(ws)->clock)};
-    struct ebb_policy *policy = NULL;
-    int rc;
+    struct ebb_store *store = ebb_workspace_site(ws)->store;
+    int rc = 0;
 
     memset(out, 0, sizeof *out);
     ebb_strs_init(&g.seen);
-    if (o->loaded) {
-        g.policy = o->loaded;
+    if (store && !ebb_workspace_generation(ws))
+        rc = ebb_object_bindings_load(store, &g.objects, err);
+    g.policy = o->loaded;
+    if (!rc && o->loaded)
         rc = preview_policy(&g, false, err);
-    } else if (!o->policy) {
-        rc = preview_all(&g, err);
-    } else {
-        rc = ebb_pass_load_policy(ws, o->policy, &policy, err);
-        g.policy = policy;
-        if (!rc)
-            rc = preview_policy(&g, strchr(o->policy, '/') || ebb__pass_is_policy_file(o->policy), err);
-    }
+    else if (!rc)
+        rc = o->policy ? preview_one(&g, err) : preview_all(&g, err);
+    ebb_object_bindings_fini(&g.objects);
     ebb_strs_fini(&g.seen);
-    ebb_policy_free(policy);
     return rc;
 }
