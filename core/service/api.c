@@ -25,6 +25,7 @@ const struct ebb_api_part EBB_API_PARTS[] = {
     {EBB_GRAVITINO_ROUTES, "/api/metalakes", ebb_gravitino_problem, false},
     {NULL, "/api/version", ebb_gravitino_problem, false},
     {NULL, "/api/health", ebb_gravitino_problem, false},
+    {NULL, "/health", ebb_gravitino_problem, false},
     {NULL, NULL, NULL, false},
 };
 

@@ -46,6 +46,9 @@ const struct ebb_route EBB_GRAVITINO_ROUTES[] = {
     {"GET", "/api/health", EBB_ROLE_NONE, ebb__gravitino_health, "Health", NULL},
     {"GET", "/api/health/live", EBB_ROLE_NONE, ebb__gravitino_health, "Health", NULL},
     {"GET", "/api/health/ready", EBB_ROLE_NONE, ebb__gravitino_health, "Health", NULL},
+    {"GET", "/health", EBB_ROLE_NONE, ebb__gravitino_health, "Health", NULL},
+    {"GET", "/health/live", EBB_ROLE_NONE, ebb__gravitino_health, "Health", NULL},
+    {"GET", "/health/ready", EBB_ROLE_NONE, ebb__gravitino_health, "Health", NULL},
 
     {"GET", "/api/metalakes", EBB_ROLE_VIEW, ebb__gravitino_metalakes_list, "Metalakes", NULL},
     {"GET", LAKE, EBB_ROLE_VIEW, ebb__gravitino_metalake_get, "One metalake", NULL},

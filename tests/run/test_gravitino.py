@@ -247,6 +247,7 @@ class Hostile(Base):
             answer = ask("GET", LAKE + "/policies", None, wrong)
             self.assertEqual((401, 1011, "UnauthorizedException"), (answer.status, answer.json()["code"], answer.json()["type"]))
         self.assertEqual(200, ask("GET", "/api/version", None, None).status)
+        self.assertEqual([200, 404], [ask("GET", path, None, None).status for path in ("/health/ready", "/health/other")])
         run = {"jobTemplateName": JOB, "jobConf": {"catalog_name": "lake", "table_identifier": "db.orders", "dry_run": "true"}}
         for role, may_run, may_make in (("view", False, False), ("operate", True, False), ("admin", True, True)):
             for authorization in ("Bearer " + tokens[role], basic(tokens[role])):
@@ -317,6 +318,14 @@ class Flow(Base):
         self.assertTrue(all(f["nominal"].endswith("T03:00:00Z") for f in fires))
         self.assertEqual(fires, get("/api/next?policy=%s&limit=2" % name)["items"])
         self.assertEqual(fires, get("/api/next?limit=2")["items"])
+        for args in ((), (name,), (name, "lake.db.orders")):
+            done = self.ebb("next", *args, "-n", "2", "--json")
+            self.assertEqual(0, done.status, done.err)
+            self.assertEqual([{"trigger": 1, **f} for f in fires], done.json())
+        bare = self.write("bare.lua", 'return { catalogs = { lake = { type = "directory", path = "./wh" } } }')
+        done = program.run(["next", "-n", "1", "--json"], config=bare, state=self.state)  # no folder of policies
+        self.assertEqual([fires[0]["fires"]], [f["fires"] for f in done.json()], done.err)
+        self.assertEqual(64, self.ebb("run").status)  # it runs none of them: nothing else is bound
         self.assertEqual([fires[0]], [p["next"] for p in get("/api/tables/lake.db.orders")["policies"]])
         for body in ({"until": "+8d", "policy": name}, {"until": "+8d"}):
             answer = self.daemon.ask("/api/simulate", "POST", json.dumps(body), {"Content-Type": "application/json"})
