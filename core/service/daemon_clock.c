@@ -8,6 +8,7 @@
 #include "service/daemon_priv.h"
 
 #define STEP_MS 2000
+#define FAR_MS (3600 * INT64_C(1000))
 
 static void on_step(struct ebb__daemon *d, int64_t step_ms)
 {
@@ -15,6 +16,8 @@ static void on_step(struct ebb__daemon *d, int64_t step_ms)
 
     d->steps++;
     d->last_step_ms = step_ms;
+    if (step_ms > FAR_MS)
+        d->ahead_elapsed_ms = ebb_clock_elapsed_ms();
     ebb_metrics_add(d->metrics, EBB_METRIC_CLOCK_STEPS, NULL, 1);
     ebb__say(&d->log, EBB_LOG_WARN, NULL, "clock.stepped: %s by %" PRId64 " s", step_ms < 0 ? "back" : "forward",
              (step_ms < 0 ? -step_ms : step_ms) / 1000);

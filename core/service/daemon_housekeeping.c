@@ -78,7 +78,7 @@ static int put_purge(struct task *task, struct ebb_store *store, const struct du
     job.occurrence = occurrence;
     job.json = json;
     job.template_ = job.uuid = job.policy = job.parent = job.plan = job.run = job.code = job.message = "";
-    job.owner = "serve.purge";
+    job.owner = EBB__OWNER_PURGE;
     job.state = EBB_JOB_QUEUED;
     job.queued_ms = job.changed_ms = now_ms;
     rc = ebb_store_put_job(store, &job, &is_new, &task->err);
@@ -190,6 +190,12 @@ static void done(void *data)
     ebb__daemon_close_more(d);
 }
 
+/* A clock that was set far forward makes everything look old enough: a day is left to see that it was a mistake. */
+static bool is_doubtful(const struct ebb__daemon *d)
+{
+    return d->ahead_elapsed_ms && ebb_clock_elapsed_ms() - d->ahead_elapsed_ms < DAY_MS;
+}
+
 void ebb__daemon_clean(struct ebb__daemon *d)
 {
     const struct ebb_serve_config *serve = &d->generation->config->serve;
@@ -204,7 +210,7 @@ void ebb__daemon_clean(struct ebb__daemon *d)
     if (!task)
         return;
     task->d = d;
-    task->purges = serve->purge;
+    task->purges = serve->purge && !is_doubtful(d);
     task->keep = (struct ebb_retention){.skips_max = SKIPS_MAX,
                                         .skips_ms = serve->keep_decisions_ms,
                                         .decisions_ms = serve->keep_decisions_ms,

@@ -202,7 +202,8 @@ static void put_back(struct ebb__running *r)
     ebb_work_queue_end(d->queue, r->job.id);
     r->job.state = EBB_JOB_QUEUED;
     r->job.attempt = r->attempt_before;
-    r->job.not_before_ms = ebb__now(d) + RETRY_MS;
+    r->job.changed_ms = ebb__now(d);
+    r->job.not_before_ms = r->job.changed_ms + RETRY_MS;
     if (ebb_work_queue_put(d->queue, &r->job, NULL))
         d->wants_sync = true;
     free_running(r);
@@ -261,9 +262,10 @@ static struct ebb__running *make_running(struct ebb__daemon *d, const struct ebb
     return NULL;
 }
 
+/* What the daemon does by itself; what people ask for by plan or run they may have. */
 static bool is_paused(const struct ebb__daemon *d, const struct ebb_job_record *job)
 {
-    return job->policy[0] &&
+    return (job->policy[0] || !strcmp(job->owner, EBB__OWNER_PURGE)) &&
            (ebb__pause_has(&d->paused, "all", NULL) || ebb__pause_has(&d->paused, "policy", job->policy) ||
             ebb__pause_has(&d->paused, "table", job->table));
 }
@@ -272,7 +274,8 @@ static bool is_paused(const struct ebb__daemon *d, const struct ebb_job_record *
 static void put_aside(struct ebb__daemon *d, struct ebb__running *r, int64_t wait_ms)
 {
     ebb_work_queue_end(d->queue, r->job.id);
-    r->job.not_before_ms = ebb__now(d) + wait_ms;
+    r->job.changed_ms = ebb__now(d); /* that is from when it waits */
+    r->job.not_before_ms = r->job.changed_ms + wait_ms;
     ebb_work_queue_put(d->queue, &r->job, NULL);
     ebb_arena_fini(&r->arena);
     free(r);

@@ -21,6 +21,7 @@
 #define EBB__STORE_RETRY_MS 10000
 #define EBB__HOUSEKEEPING_MS (10 * 60 * 1000)
 #define EBB__RELOAD_QUIET_MS 500
+#define EBB__OWNER_PURGE "serve.purge" /* of jobs that empty quarantines by themselves */
 
 /* ---- the log ---- */
 
@@ -210,6 +211,7 @@ struct ebb__daemon {
     bool is_cleaning;
     int64_t wall_ms, elapsed_ms; /* at the last tick */
     int64_t steps, last_step_ms;
+    int64_t ahead_elapsed_ms; /* elapsed clock: when it was set forward by far, 0 never */
     struct ebb__watch *watch;
     bool is_dirty; /* the status is to be written anew */
 };

@@ -254,6 +254,32 @@ class Withdrawn(Base):
         self.assertEqual([], self.sql("SELECT id FROM record WHERE kind = 1 AND status IN ('started', 'interrupted')"))
 
 
+class Purge(Base):
+    """Nothing is deleted for good while everything is paused."""
+
+    def test_paused(self):
+        folder, = self.due()
+        self.bind("enforce", serve='poll = "1s", purge = true')
+        d = self.ready(self.serve())
+        self.ended(1)
+        self.assertEqual(202, d.ask("/api/pause", "POST", {}).status)
+        daemon.wait(lambda: d.status()["paused"] == ["all"])
+        self.assertEqual(0, d.stop())
+        back = 8 * test_run.DAY * 1000
+        self.sql("UPDATE record SET at_ms = at_ms - ?, end_ms = end_ms - ? WHERE kind = 1", back, back)
+        d = self.ready(self.serve())
+        daemon.wait(lambda: len(self.jobs()) == 2, what="the job that empties the quarantine")
+        purge = self.jobs()[1][0]
+        looks = d.total("ebb_table_looks_total")
+        self.assertEqual(0, self.ebb("reload", "--wait").status)
+        daemon.wait(lambda: d.total("ebb_table_looks_total") >= looks)
+        self.assertEqual("queued", self.state_of(purge))
+        kept = [n for _, _, names in os.walk(os.path.join(folder, test_serve.QUARANTINE)) for n in names if n.endswith(".parquet")]
+        self.assertEqual(2, len(kept))
+        self.assertEqual(202, d.ask("/api/resume", "POST", {}).status)
+        daemon.wait(lambda: self.state_of(purge) != "queued", what="the job")
+
+
 class Cancelled(Base):
     def test_what_waited_for_it_goes_on(self):
         folder, = self.due('guard = { overlap = "queue_one" },')
