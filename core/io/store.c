@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/failpoint.h"
+
+#define LIMIT_STEPS 10000 /* of SQLite, between two looks at the clock */
 
 static enum ebb_error kind_of_io(struct ebb_store *store)
 {
@@ -43,6 +46,8 @@ int ebb__store_fail(struct ebb_store *store, const char *doing, struct ebb_err *
 
     if ((code & 0xFF) == SQLITE_NOMEM)
         return ebb_err_nomem(err);
+    if ((code & 0xFF) == SQLITE_INTERRUPT)
+        return ebb_err_set(err, EBB_ECANCELLED, "%s: %s: this took too long", store->path, doing);
     kind = kind_of(store, code);
     ebb_err_set(err, kind, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
     if (kind == EBB_ESTORE_CORRUPT)
@@ -56,6 +61,19 @@ int ebb__store_fail(struct ebb_store *store, const char *doing, struct ebb_err *
     if (err && (code & 0xFF) == SQLITE_BUSY)
         err->retryable = true;
     return -(int)kind;
+}
+
+static int is_late(void *data)
+{
+    const struct ebb_store *store = data;
+
+    return ebb_clock_elapsed_ms() >= store->until_ms;
+}
+
+void ebb_store_limit(struct ebb_store *store, int64_t until_ms)
+{
+    store->until_ms = until_ms;
+    sqlite3_progress_handler(store->db, until_ms ? LIMIT_STEPS : 0, until_ms ? is_late : NULL, store);
 }
 
 int ebb__store_exec(struct ebb_store *store, const char *sql, struct ebb_err *err)

@@ -26,6 +26,7 @@ struct ebb_store {
     uint64_t seed;
     int tag;             /* number of this connection among those that are open, -1: not drawn yet */
     int64_t last_job_id; /* that was given by this connection */
+    int64_t until_ms;    /* of ebb_clock_elapsed_ms, when statements end; 0 never */
     struct ebb__store_kept kept[EBB__STORE_KEPT_MAX];
     size_t kept_count;
     sqlite3_stmt *lent[EBB__STORE_LENT_MAX]; /* that are not lent now */

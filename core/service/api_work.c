@@ -64,6 +64,7 @@ static int check_who(struct ebb__api_request *r)
     if (r->call.who.role >= role)
         return 0;
     ebb_err_set(&err, EBB_EPERMISSION, "%s: the role %s is wanted", r->call.who.name, ebb_role_name(role));
+    ebb_err_hint(&err, "take a token made with --role %s; ebb token list tells which there are", ebb_role_name(role));
     return refuse(r, 403, &err);
 }
 
@@ -179,9 +180,13 @@ static int handle(struct ebb__api_request *r, struct ebb_err *err)
 
     if (site)
         site->deadline_ms = ebb_clock_elapsed_ms() + EBB__API_HANDLER_MS;
+    if (site && !ebb__api_is_change(r))
+        ebb_store_limit(site->store, site->deadline_ms);
     rc = r->entry->route->handler(&r->call, err);
-    if (site)
+    if (site) {
+        ebb_store_limit(site->store, 0);
         site->deadline_ms = 0;
+    }
     if (rc == -(int)EBB_ECANCELLED) {
         r->call.status = 503;
         rc = ebb_err_set(err, EBB_ECANCELLED, "the service: this took too long, or it is ending");

@@ -165,9 +165,36 @@ static void test_many_are_listed(void **state)
     ebb_buf_fini(&text);
 }
 
+static void test_a_search_has_an_end(void **state)
+{
+    enum { COUNT = 5000 };
+    static struct ebb_event events[COUNT];
+    static char ids[COUNT][8];
+    const struct ebb_event_filter none = {.table = "*none*"};
+    struct fixture *f = *state;
+    size_t fresh = 0;
+    int rc;
+
+    open_store(f);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(ids[i], sizeof ids[i], "%d", i);
+        events[i] = event("a", ids[i], "table.changed", "lake.db.t", i);
+    }
+    assert_int_equal(ebb_store_put_events(f->store, events, COUNT, NULL, &fresh, &f->err), 0);
+    ebb_store_limit(f->store, 1);
+    rc = ebb_store_list_events(f->store, &none, note, NULL, &f->err);
+    assert_int_equal(rc, -EBB_ECANCELLED);
+    assert_non_null(strstr(f->err.message, "this took too long"));
+    ebb_store_limit(f->store, INT64_MAX);
+    expect_list(f, &none, "");
+    ebb_store_limit(f->store, 0);
+    expect_list(f, &none, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_search_has_an_end, setup, teardown),
         cmocka_unit_test_setup_teardown(test_each_is_in_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_event_comes_back_as_it_was, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lists_are_filtered, setup, teardown),
