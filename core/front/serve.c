@@ -92,11 +92,14 @@ static int run(struct ebb_cli *cli, struct ebb_err *err)
 {
     bool is_json = ebb_args_choice(&cli->args, "log-format", 0) == 1;
     struct ebb_daemon_options o;
+    const char *listen = ebb_args_get(&cli->args, "listen");
 
+    if (listen && ebb_serve_check_listen(listen, err))
+        return ebb_err_as(err, EBB_EUSAGE, "--listen");
     memset(&o, 0, sizeof o);
     o.config = ebb_args_get(&cli->args, "config");
     o.state_dir = ebb_args_get(&cli->args, "state");
-    o.listen = ebb_args_get(&cli->args, "listen");
+    o.listen = listen;
     o.level = (enum ebb_log_level)ebb_args_choice(&cli->args, "log-level", EBB_LOG_INFO);
     o.line = write_line;
     o.data = &is_json;

@@ -244,7 +244,9 @@ static int refuse(struct ebb_principal *out, struct ebb_err *err)
 {
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "anonymous");
-    return ebb_err_set(err, EBB_EPERMISSION, "a token is wanted, and a good one");
+    ebb_err_set(err, EBB_EPERMISSION, "a token is wanted, and a good one");
+    ebb_err_hint(err, "send Authorization: Bearer ebb_…; ebb token create NAME --role view makes one");
+    return -(int)EBB_EPERMISSION;
 }
 
 static int check_token(struct ebb_store *store, const char *token, int64_t now_ms, struct ebb_principal *out,

@@ -71,7 +71,7 @@ int ebb_serve_check_listen(const char *listen, struct ebb_err *err)
 
     if (colon && is_port(colon + 1) && is_address(listen, (size_t)(colon - listen)))
         return 0;
-    ebb_err_set(err, EBB_EUSAGE, "listen: an address and a port are wanted");
+    ebb_err_set(err, EBB_EUSAGE, "listen %.80s: an address and a port are wanted, in numbers", listen);
     ebb_err_hint(err, "like 127.0.0.1:8490 or [::1]:8490; 0.0.0.0:8490 for all addresses");
     return -(int)EBB_EUSAGE;
 }

@@ -113,6 +113,15 @@ class Life(Base):
         self.assertEqual(64, done.status, done.err)
         self.assertIn("nobody", done.err)
 
+    def test_no_address(self):
+        """Judged before anything is opened, and named as it was given."""
+        for text in ("nope", "127.0.0.1", "127.0.0.1:99999", "localhost:8490", ":1", ""):
+            done = self.ebb("serve", "--listen", text, "--json")
+            self.assertEqual(64, done.status, done.err)
+            self.assertIn("--listen", done.error()["message"])
+            self.assertIn("127.0.0.1:8490", done.error()["hint"])
+            self.assertFalse(os.path.exists(os.path.join(self.state, "ebb.db")), text)
+
     def test_an_address_in_use(self):
         self.policy()
         self.bind()
