@@ -176,6 +176,10 @@ def error_codes():
     for code in re.findall(r'^\s*X\(\w+, "([^"]+)"', source.read("core/base/err.h"), re.M):
         if not re.search(r"`%s`" % re.escape(code), page):
             yield "docs/errors.md", 1, "says nothing about `%s`" % code
+    for path in c_files(".c"):
+        for code in re.findall(r'"(http\.[a-z_]+)"', source.read(path)):
+            if "`%s`" % code not in page:
+                yield "docs/errors.md", 1, "says nothing about `%s` of %s" % (code, path)
 
 
 def safety_rows():

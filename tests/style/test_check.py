@@ -42,6 +42,7 @@ BAD = [
     ("mutable_state", "core/base/x.c", LICENCE + "static int count;\n"),
     ("mutable_state", "core/base/x.c", LICENCE + 'static const char *last = "";\n'),
     ("error_codes", "docs/errors.md", "nothing\n"),
+    ("error_codes", "core/base/x.c", LICENCE + 'static const char *const CODE = "http.odd";\n'),
     ("safety_rows", "tests/safety.tsv", "S1\tnothing\tgone\n"),
     ("safety_rows", "tests/safety.tsv", "S1\tnothing\n"),
     ("broken_links", "docs/x.md", "see [it](gone.md#there)\n"),
