@@ -75,28 +75,83 @@ int ebb_shell_check_executable(const struct ebb_strs *allowed, const char *path,
 }
 
 /* By these a loader or an interpreter is told to run something else. */
-static const char *const BARRED[] = {
-    "PATH",    "IFS",         "ENV",         "PS1",         "PS4",      "SHELL",     "SHELLOPTS", "CDPATH",
-    "HOME",    "GCONV_PATH",  "LOCPATH",     "NLSPATH",     "TERMINFO", "EDITOR",    "PAGER",     "_JAVA_OPTIONS",
-    "MANPATH", "HOSTALIASES", "LOCALDOMAIN", "RES_OPTIONS", "TMPDIR",   "CLASSPATH", "JAVA_HOME", "SPARK_HOME"};
-static const char *const BARRED_PREFIXES[] = {"LD_",  "DYLD_",    "BASH",  "GLIBC_", "MALLOC_", "PYTHON", "PERL",
-                                              "RUBY", "NODE_",    "JAVA_", "JDK_",   "LUA_",    "GIT_",   "SSH_",
-                                              "SSL_", "OPENSSL_", "CURL_", "XDG_",   "EBB_",    "TCL",    "PHP"};
+static const char *const BARRED[] = {"PATH",
+                                     "IFS",
+                                     "ENV",
+                                     "PS0",
+                                     "PS1",
+                                     "PS2",
+                                     "PS4",
+                                     "SHELL",
+                                     "SHELLOPTS",
+                                     "CDPATH",
+                                     "FPATH",
+                                     "ZDOTDIR",
+                                     "HOME",
+                                     "GCONV_PATH",
+                                     "LOCPATH",
+                                     "NLSPATH",
+                                     "TERMINFO",
+                                     "INPUTRC",
+                                     "VISUAL",
+                                     "BROWSER",
+                                     "LESS",
+                                     "LESSOPEN",
+                                     "LESSCLOSE",
+                                     "MAKEFILES",
+                                     "MANPATH",
+                                     "AWKPATH",
+                                     "TMPDIR",
+                                     "HOSTALIASES",
+                                     "LOCALDOMAIN",
+                                     "PSQLRC",
+                                     "AWKLIBPATH",
+                                     "KUBECONFIG",
+                                     "SASL_PATH",
+                                     "ODBCINI",
+                                     "ODBCSYSINI",
+                                     "ODBCINSTINI",
+                                     "KRB5_CONFIG",
+                                     "GOROOT",
+                                     "AWS_CONFIG_FILE",
+                                     "AWS_SHARED_CREDENTIALS_FILE"};
+static const char *const BARRED_PREFIXES[] = {
+    "LD_",    "DYLD_",     "BASH",      "GLIBC_",   "MALLOC_", "PYTHON", "PYSPARK_", "PERL",     "RUBY",
+    "GEM_",   "BUNDLE_",   "NODE_",     "NPM_",     "DENO_",   "JAVA_",  "_JAVA_",   "JDK_",     "LUA_",
+    "GIT_",   "SSH_",      "SSL_",      "OPENSSL_", "CURL_",   "XDG_",   "EBB_",     "TCL",      "PHP",
+    "R_LIBS", "R_PROFILE", "R_ENVIRON", "GUILE_",   "ERL_",    "JULIA_", "DOTNET_",  "CORECLR_", "MONO_"};
+static const char *const BARRED_ENDS[] = {"_OPTS",  "_OPTIONS", "CLASSPATH", "_HOME",    "_CONF_DIR",
+                                          "FLAGS",  "_RSH",     "_SHELL",    "_COMMAND", "PAGER",
+                                          "EDITOR", "_ASKPASS", "_PRELOAD",  "_PYTHON"};
+
+static bool is_barred(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof BARRED / sizeof *BARRED; i++)
+        if (!strcasecmp(name, BARRED[i]))
+            return true;
+    for (size_t i = 0; i < sizeof BARRED_PREFIXES / sizeof *BARRED_PREFIXES; i++)
+        if (!strncasecmp(name, BARRED_PREFIXES[i], strlen(BARRED_PREFIXES[i])))
+            return true;
+    for (size_t i = 0; i < sizeof BARRED_ENDS / sizeof *BARRED_ENDS; i++) {
+        size_t end = strlen(BARRED_ENDS[i]);
+
+        if (n >= end && !strcasecmp(name + n - end, BARRED_ENDS[i]))
+            return true;
+    }
+    return false;
+}
 
 int ebb_shell_check_variable(const char *name, struct ebb_err *err)
 {
     bool is_plain = name[0] && !(name[0] >= '0' && name[0] <= '9');
-    bool is_barred = false;
 
     for (const char *p = name; is_plain && *p; p++)
         is_plain = *p == '_' || (*p >= '0' && *p <= '9') || (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z');
     if (!is_plain)
         return ebb_err_set(err, EBB_EPERMISSION, "environment variable '%s': letters, digits and '_' are wanted", name);
-    for (size_t i = 0; i < sizeof BARRED / sizeof *BARRED; i++)
-        is_barred = is_barred || !strcasecmp(name, BARRED[i]);
-    for (size_t i = 0; i < sizeof BARRED_PREFIXES / sizeof *BARRED_PREFIXES; i++)
-        is_barred = is_barred || !strncasecmp(name, BARRED_PREFIXES[i], strlen(BARRED_PREFIXES[i]));
-    if (is_barred)
+    if (is_barred(name))
         return ebb_err_set(err, EBB_EPERMISSION, "environment variable %s: a template may not set it", name);
     return 0;
 }

@@ -123,9 +123,46 @@ static void test_executables(void **state)
 
 static void test_variables(void **state)
 {
-    static const char *const BAD[] = {"",    "1A",   "A B",        "A=B",      "LD_PRELOAD", "ld_preload", "BASH_ENV",
-                                      "ENV", "PATH", "PYTHONPATH", "PERL5OPT", "GIT_SSH",    "IFS",        "\xc3\xa9"};
-    static const char *const GOOD[] = {"A", "_x1", "TABLE", "SPARK_MASTER", "pathology"};
+    static const char *const BAD[] = {"",
+                                      "1A",
+                                      "A B",
+                                      "A=B",
+                                      "LD_PRELOAD",
+                                      "ld_preload",
+                                      "BASH_ENV",
+                                      "ENV",
+                                      "PATH",
+                                      "PYTHONPATH",
+                                      "PERL5OPT",
+                                      "GIT_SSH",
+                                      "IFS",
+                                      "\xc3\xa9",
+                                      "SPARK_SUBMIT_OPTS",
+                                      "HADOOP_CLASSPATH",
+                                      "SPARK_CONF_DIR",
+                                      "HADOOP_HOME",
+                                      "MAVEN_OPTS",
+                                      "GRADLE_OPTS",
+                                      "PYSPARK_DRIVER_PYTHON",
+                                      "LESSOPEN",
+                                      "ZDOTDIR",
+                                      "RSYNC_RSH",
+                                      "CVS_RSH",
+                                      "SUDO_ASKPASS",
+                                      "SYSTEMD_PAGER",
+                                      "VISUAL",
+                                      "MAKEFLAGS",
+                                      "PROMPT_COMMAND",
+                                      "KUBECONFIG",
+                                      "AWS_CONFIG_FILE",
+                                      "DOTNET_STARTUP_HOOKS",
+                                      "_JAVA_OPTIONS",
+                                      "JAVA_TOOL_OPTIONS",
+                                      "NODE_OPTIONS",
+                                      "RUBYOPT",
+                                      "R_PROFILE_USER"};
+    static const char *const GOOD[] = {"A",         "_x1",    "TABLE",      "SPARK_MASTER",
+                                       "pathology", "OPTS_X", "AWS_REGION", "HOMES"};
 
     (void)state;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
