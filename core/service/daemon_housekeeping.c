@@ -78,7 +78,7 @@ static int put_purge(struct task *task, struct ebb_store *store, const struct du
     job.occurrence = occurrence;
     job.json = json;
     job.template_ = job.uuid = job.policy = job.parent = job.plan = job.run = job.code = job.message = "";
-    job.owner = EBB__OWNER_PURGE;
+    job.owner = "serve.purge";
     job.state = EBB_JOB_QUEUED;
     job.queued_ms = job.changed_ms = now_ms;
     rc = ebb_store_put_job(store, &job, &is_new, &task->err);

@@ -18,7 +18,7 @@ static int record_start(struct ebb__running *r, struct ebb_store *store, int64_t
     r->job.state = EBB_JOB_STARTED;
     r->job.attempt++;
     r->job.started_ms = r->job.changed_ms = now_ms;
-    return ebb_store_set_job(store, &r->job, 1u << EBB_JOB_QUEUED, &r->err);
+    return ebb_store_set_job(site->store, &r->job, 1u << EBB_JOB_QUEUED, &r->err);
 }
 
 static void set_failure(struct ebb__running *r, const char *code, const char *message)
@@ -262,12 +262,12 @@ static struct ebb__running *make_running(struct ebb__daemon *d, const struct ebb
     return NULL;
 }
 
-/* What the daemon does by itself; what people ask for by plan or run they may have. */
+/* A pause holds what people asked for, too; but what puts files back is a remedy. */
 static bool is_paused(const struct ebb__daemon *d, const struct ebb_job_record *job)
 {
-    return (job->policy[0] || !strcmp(job->owner, EBB__OWNER_PURGE)) &&
-           (ebb__pause_has(&d->paused, "all", NULL) || ebb__pause_has(&d->paused, "policy", job->policy) ||
-            ebb__pause_has(&d->paused, "table", job->table));
+    return strcmp(job->kind, "restore") != 0 &&
+           (ebb__pause_has(&d->paused, "all", NULL) || ebb__pause_has(&d->paused, "table", job->table) ||
+            (job->policy[0] && ebb__pause_has(&d->paused, "policy", job->policy)));
 }
 
 /* A job that does not begin now: back into the queue, for later. */

@@ -21,7 +21,6 @@
 #define EBB__STORE_RETRY_MS 10000
 #define EBB__HOUSEKEEPING_MS (10 * 60 * 1000)
 #define EBB__RELOAD_QUIET_MS 500
-#define EBB__OWNER_PURGE "serve.purge" /* of jobs that empty quarantines by themselves */
 
 /* ---- the log ---- */
 

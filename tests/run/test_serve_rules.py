@@ -280,6 +280,27 @@ class Purge(Base):
         daemon.wait(lambda: self.state_of(purge) != "queued", what="the job")
 
 
+class ByHandPaused(Base):
+    def test_a_removal_waits_and_a_restore_does_not(self):
+        folder, = self.due()
+        d = self.ready(self.serve())
+        self.ended(1)
+        run = self.sql("SELECT id FROM record WHERE kind = 1")[0][0]
+        self.assertEqual(202, d.ask("/api/pause", "POST", {}).status)
+        daemon.wait(lambda: d.status()["paused"] == ["all"])
+        asked = d.ask("/api/metalakes/default/jobs/runs", "POST",
+                      {"jobTemplateName": "builtin-iceberg-remove-orphan-files", "jobConf": {"catalog_name": "lake", "table_identifier": "db.a"}})
+        self.assertEqual(200, asked.status, asked.text)
+        restored = d.ask("/api/runs/%s/restore" % run, "POST", {})
+        self.assertEqual(202, restored.status, restored.text)
+        daemon.wait(lambda: self.state_of(restored.json()["id"]) == "succeeded", what="the restore")
+        self.assertEqual(2, len(self.old(folder)))
+        self.assertEqual(["queued"], [j[3] for j in self.jobs() if j[1] == "" and j[0] != restored.json()["id"]])
+        self.assertEqual(202, d.ask("/api/resume", "POST", {}).status)
+        self.ended(3)
+        self.assertEqual([], self.old(folder))
+
+
 class Cancelled(Base):
     def test_what_waited_for_it_goes_on(self):
         folder, = self.due('guard = { overlap = "queue_one" },')
