@@ -18,7 +18,7 @@ static int record_start(struct ebb__running *r, struct ebb_store *store, int64_t
     r->job.state = EBB_JOB_STARTED;
     r->job.attempt++;
     r->job.started_ms = r->job.changed_ms = now_ms;
-    return ebb_store_set_job(site->store, &r->job, 1u << EBB_JOB_QUEUED, &r->err);
+    return ebb_store_set_job(store, &r->job, 1u << EBB_JOB_QUEUED, &r->err);
 }
 
 static void set_failure(struct ebb__running *r, const char *code, const char *message)

@@ -104,35 +104,10 @@ static int on_left_over(void *data, const struct ebb_job_record *job, struct ebb
     return ebb_strs_add(job->state == EBB_JOB_CANCELLING ? &left->ended : &left->ids, job->id, err);
 }
 
-static int on_active(void *data, const struct ebb_job_record *job, struct ebb_err *err)
-{
-    (void)job;
-    (void)err;
-    *(bool *)data = true;
-    return 0;
-}
-
-/* A run that no job goes on with is not under way, though its process did not live to write that: it would be in the
- * way of its policy for ever. */
-static int on_open_run(void *data, const struct ebb_record *run, struct ebb_err *err)
-{
-    static const char *const FROM[] = {"started", NULL};
-    struct ebb_store *store = data;
-    struct ebb_job_filter filter = {.uuid = run->uuid, .states = EBB_JOBS_ACTIVE, .limit = 1};
-    bool is_active = false;
-    int rc = ebb_store_list_jobs(store, &filter, on_active, &is_active, err);
-
-    if (rc || is_active)
-        return rc;
-    rc = ebb_store_set_status(store, EBB_RECORD_RUN, run->id, FROM, "interrupted", err);
-    return rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
-}
-
 /* Jobs that were under way when the process died: unknown, then queued again; the worker finds how far they came. One
  * whose end was asked for is not gone on with. */
 static int resolve(struct task *task, struct ebb_store *store)
 {
-    struct ebb_record_filter open = {.status = "started"};
     struct ebb_job_filter filter;
     struct left_over left;
     int64_t now_ms = ebb_clock_now(&task->d->clock);
@@ -155,7 +130,7 @@ static int resolve(struct task *task, struct ebb_store *store)
         rc = ebb__job_change(store, left.ended.items[i], LIVE, EBB_JOB_CANCELLED, "cancelled on request", now_ms,
                              &task->err);
     if (!rc)
-        rc = ebb_store_list(store, EBB_RECORD_RUN, &open, on_open_run, store, &task->err);
+        rc = ebb_withdraw_open_runs(store, &task->err);
     task->resumed = left.ids.count;
     ebb_strs_fini(&left.ids);
     ebb_strs_fini(&left.ended);

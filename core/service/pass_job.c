@@ -8,6 +8,7 @@
 #include "base/failpoint.h"
 #include "service/objects.h"
 #include "service/pass_run_priv.h"
+#include "service/withdraw.h"
 
 #define JOB_MAX_BYTES ((size_t)2 << 20)
 #define LEFT_MAX_BYTES ((size_t)256 << 20)
@@ -194,14 +195,23 @@ static int withdraw(const struct ebb__pass *p, struct ebb_job_record *job, struc
 static int end_one(struct ebb__pass *p, struct ebb_job_record *job, struct ebb_err *err)
 {
     struct ebb_pass_report r = {.policy = job->policy, .table = job->table, .verdict = "run", .decision = job->parent};
+    struct ebb_store *store = p->site->store;
     struct ebb_value *json = NULL;
+    bool is_outdated = false, did;
     int rc = ebb_value_of_json(job->id, job->json, strlen(job->json), NULL, &json, err);
 
-    if (rc)
+    if (!rc)
+        rc = ebb_withdraw_is_due(store, &p->generation, job, &is_outdated, err);
+    if (rc) {
+        ebb_value_free(json);
         return rc;
+    }
     r.due = ebb_value_text_of(json, "due");
     if (job->state == EBB_JOB_CANCELLING || !is_allowed(p, job, json))
         rc = withdraw(p, job, err);
+    else if (is_outdated) /* this pass decides again */
+        rc = ebb_withdraw_job(store, &p->generation, job->id, EBB_JOBS_ACTIVE, ebb_clock_now(&p->site->clock), &did,
+                              err);
     else
         rc = carry_out(p, job, &r, err);
     ebb_value_free(json);
@@ -230,5 +240,5 @@ int ebb__pass_end_left(struct ebb__pass *p, struct ebb_err *err)
     }
     free(l.jobs);
     ebb_arena_fini(&l.arena);
-    return rc;
+    return rc ? rc : ebb_withdraw_open_runs(p->site->store, err);
 }

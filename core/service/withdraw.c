@@ -217,3 +217,36 @@ int ebb_withdraw_jobs(struct ebb_store *store, const struct ebb_generation *g, i
     ebb_strs_fini(&l.due);
     return rc;
 }
+
+/* ---- runs that nobody goes on with ---- */
+
+static int on_active(void *data, const struct ebb_job_record *job, struct ebb_err *err)
+{
+    (void)job;
+    (void)err;
+    *(bool *)data = true;
+    return 0;
+}
+
+/* A run that no job goes on with is not under way, though its process did not live to write that: it would be in the
+ * way of its policy for ever. */
+static int on_open_run(void *data, const struct ebb_record *run, struct ebb_err *err)
+{
+    static const char *const FROM[] = {"started", NULL};
+    struct ebb_store *store = data;
+    struct ebb_job_filter filter = {.uuid = run->uuid, .states = EBB_JOBS_ACTIVE, .limit = 1};
+    bool is_active = false;
+    int rc = ebb_store_list_jobs(store, &filter, on_active, &is_active, err);
+
+    if (rc || is_active)
+        return rc;
+    rc = ebb_store_set_status(store, EBB_RECORD_RUN, run->id, FROM, "interrupted", err);
+    return rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
+}
+
+int ebb_withdraw_open_runs(struct ebb_store *store, struct ebb_err *err)
+{
+    struct ebb_record_filter open = {.status = "started"};
+
+    return ebb_store_list(store, EBB_RECORD_RUN, &open, on_open_run, store, err);
+}

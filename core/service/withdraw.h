@@ -24,5 +24,8 @@ int ebb_withdraw_is_due(struct ebb_store *store, const struct ebb_generation *ge
 /* Take back one job that is in one of the states `from`; *did false: it is in another. */
 int ebb_withdraw_job(struct ebb_store *store, const struct ebb_generation *generation, const char *id, unsigned from,
                      int64_t now_ms, bool *did, struct ebb_err *err);
+/* Runs that are recorded as under way, but no job goes on with: interrupted. For a process that has just begun to lead.
+ * Store errors. */
+int ebb_withdraw_open_runs(struct ebb_store *store, struct ebb_err *err);
 
 #endif

@@ -301,6 +301,44 @@ class ByHandPaused(Base):
         self.assertEqual([], self.old(folder))
 
 
+class Passes(Base):
+    """What an earlier `ebb run` left."""
+
+    def left(self):
+        folder, = self.due()
+        self.assertEqual(0, self.ebb("run").status)
+        (job,), = self.sql("SELECT id FROM job")
+        self.sql("UPDATE job SET state = 1, ended_ms = 0, plan = '', run = ''")
+        self.sql("DELETE FROM record WHERE kind IN (0, 1)")
+        self.write("wh/db/a/data/old-9.parquet", "x", 10 * test_run.DAY)
+        return folder, job
+
+    def test_the_same_policy(self):
+        folder, job = self.left()
+        self.assertEqual(0, self.ebb("run").status)
+        self.assertEqual([(job, "succeeded")], [(j[0], j[3]) for j in self.jobs()])
+        self.assertEqual([], self.old(folder))
+
+    def test_a_policy_that_changed(self):
+        folder, job = self.left()
+        self.policy(body='return skip(all { check("no", 1, ">", 2) })')
+        self.assertEqual(0, self.ebb("run").status)
+        self.assertEqual([(job, "cancelled")], [(j[0], j[3]) for j in self.jobs()])
+        self.assertEqual(["old-9.parquet"], self.old(folder))
+        self.assertEqual([("skip",)], self.sql("SELECT status FROM record WHERE kind = 2 ORDER BY at_ms DESC LIMIT 1"))
+
+    def test_a_run_whose_process_was_killed(self):
+        """Its job was taken back: it is not in the way of the next."""
+        folder, job = self.left()
+        self.sql("UPDATE job SET state = 5, ended_ms = 1")
+        self.sql("INSERT INTO record (kind, id, tbl, uuid, policy, status, at_ms, end_ms, parent, json)"
+                 " SELECT 1, 'r-01', tbl, uuid, policy, 'started', queued_ms, 0, '', '{}' FROM job")
+        self.again()
+        self.assertEqual(0, self.ebb("run").status)
+        self.assertEqual([("interrupted",)], self.sql("SELECT status FROM record WHERE id = 'r-01'"))
+        self.assertEqual([], self.old(folder))
+
+
 class Cancelled(Base):
     def test_what_waited_for_it_goes_on(self):
         folder, = self.due('guard = { overlap = "queue_one" },')
