@@ -33,6 +33,7 @@ struct ebb_worker_options {
     bool has_looker;
     bool tells_end;               /* ebb__worker_done is called after each task: it counts as busy until then */
     const atomic_bool *cancelled; /* ends what the workers do; NULL never */
+    struct ebb_hub *hub;          /* told of a workspace that can't be opened; NULL nobody */
     struct ebb_worker_list *list; /* who is there, for the status; NULL: nobody asks */
 };
 /* context_new and context_free of a pool; data is the options. */
