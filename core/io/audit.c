@@ -26,14 +26,17 @@ struct ebb_audit {
 #define QUEUE_MAX ((size_t)64 << 20)
 #define TORN_TRIES 100
 
-static int check_same_file(const struct ebb_audit *audit, struct ebb_err *err)
+bool ebb_audit_is_current(const struct ebb_audit *audit)
 {
     struct stat mine, named;
 
-    if (fstat(audit->fd, &mine) != 0)
-        return ebb_err_errno(err, errno, "%s: cannot stat", audit->path);
-    if (fstatat(audit->dir_fd, EBB__AUDIT_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == mine.st_dev &&
-        named.st_ino == mine.st_ino)
+    return fstat(audit->fd, &mine) == 0 && fstatat(audit->dir_fd, EBB__AUDIT_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == mine.st_dev && named.st_ino == mine.st_ino;
+}
+
+static int check_same_file(const struct ebb_audit *audit, struct ebb_err *err)
+{
+    if (ebb_audit_is_current(audit))
         return 0;
     return ebb_err_set(err, EBB_EAUDIT, "%s: was moved or replaced while it was open", audit->path);
 }
@@ -220,6 +223,20 @@ static int write_queue(struct ebb_audit *audit, struct ebb_err *err)
     if (!rc)
         ebb_buf_reset(&audit->queue);
 out:
+    ebb__audit_tail_fini(&tail);
+    return rc;
+}
+
+int ebb_audit_check(struct ebb_audit *audit, struct ebb_err *err)
+{
+    struct ebb__audit_tail tail;
+    int rc = ebb__audit_lock(audit->fd, true, audit->path, err);
+
+    if (rc)
+        return rc;
+    ebb__audit_tail_init(&tail);
+    rc = find_end(audit, &tail, err);
+    ebb__audit_unlock(audit->fd);
     ebb__audit_tail_fini(&tail);
     return rc;
 }

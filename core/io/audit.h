@@ -21,6 +21,11 @@ int ebb_audit_add(struct ebb_audit *audit, int64_t at_ms, const char *members, s
 /* Write and fsync what was queued; after an error it is still queued and the log is as before. A line torn by another
  * process meanwhile is mended as in open. EBB_EAUDIT when the log was replaced. */
 int ebb_audit_flush(struct ebb_audit *audit, struct ebb_err *err);
+/* Whether it is still the log of its folder: false when it was moved, removed or replaced, and is to be opened anew. */
+bool ebb_audit_is_current(const struct ebb_audit *audit);
+/* Whether a flush would find what it needs: that log, and an end that continues the chain. A torn line is mended.
+ * Errors of ebb_audit_flush. */
+int ebb_audit_check(struct ebb_audit *audit, struct ebb_err *err);
 /* Read the whole log and check the chain: EBB_EAUDIT names the first bad line. *lines_count: lines that hold. A missing
  * log is 0 lines. */
 int ebb_audit_verify(const char *state_dir, int64_t *lines_count, struct ebb_err *err);

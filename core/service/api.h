@@ -92,6 +92,8 @@ int ebb_api_new(uv_loop_t *loop, const struct ebb_api_options *options, struct e
 /* The handler of the HTTP server (data: the api): finds the route, asks who it is, runs the handler in the pool,
  * answers. GET /api/stream (server-sent events) is served on the loop from the hub. */
 void ebb_api_handle(void *data, struct ebb_http_exchange *x);
+/* End what is streamed until someone goes (GET /api/stream), so that nobody waits for them. */
+void ebb_api_end_streams(struct ebb_api *api);
 /* All exchanges must be over, and the hub still be there. Its timer is closed in the loop's next turn. */
 void ebb_api_free(struct ebb_api *api);
 

@@ -42,6 +42,22 @@ static void on_news(void *data, int64_t id, const char *type, const char *json)
     ebb_buf_fini(&text);
 }
 
+static void end_stream(struct ebb__api_stream *s)
+{
+    if (s->is_ended)
+        return;
+    s->is_ended = true;
+    ebb_http_stream_end(s->x);
+}
+
+void ebb_api_end_streams(struct ebb_api *api)
+{
+    for (struct ebb__api_stream *s = api->streams, *next; s; s = next) {
+        next = s->next;
+        end_stream(s);
+    }
+}
+
 static void on_beat(uv_timer_t *timer)
 {
     struct ebb_api *api = timer->data;
@@ -51,9 +67,8 @@ static void on_beat(uv_timer_t *timer)
         next = s->next;
         if (now_ms - s->begun_ms < EBB__API_STREAM_LIFE_MS) {
             say(s, ": still here\n\n");
-        } else if (!s->is_ended) { /* whoever may not listen any more has to show a token again */
-            s->is_ended = true;
-            ebb_http_stream_end(s->x);
+        } else { /* whoever may not listen any more has to show a token again */
+            end_stream(s);
         }
     }
 }
@@ -135,8 +150,7 @@ static void begin(struct ebb__api_request *r, struct ebb__api_stream *s, int64_t
     say(s, "retry: 3000\n\n");
     if (!s->is_ended && ebb_hub_listen(api->options.hub, after, on_news, s, &s->listener, NULL)) {
         s->listener = NULL;
-        s->is_ended = true;
-        ebb_http_stream_end(s->x);
+        end_stream(s);
     }
     s->is_opening = false;
     ebb__api_request_free(r);

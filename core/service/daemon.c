@@ -295,6 +295,8 @@ static int open_base(struct ebb__daemon *d, struct ebb_err *err)
     if (!rc)
         rc = load_first(d, NULL, err);
     if (!rc)
+        rc = ebb_looker_check(err);
+    if (!rc)
         rc = ebb__pause_load(d, err);
     if (!rc)
         rc = ebb_work_queue_new((unsigned)d->generation->config->serve.jobs, &d->queue, err);

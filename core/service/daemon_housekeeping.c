@@ -242,6 +242,8 @@ static void work_probe(void *context, void *data)
     snprintf(now, sizeof now, "%" PRId64, ebb_clock_now(&p->d->clock));
     p->rc = ebb_worker_ready(worker, &p->err);
     if (!p->rc)
+        p->rc = ebb_audit_check(ebb_workspace_site(worker->ws)->audit, &p->err);
+    if (!p->rc)
         p->rc = ebb_store_put_value(ebb_workspace_site(worker->ws)->store, "daemon", "probe", now, &p->err);
     if (worker)
         ebb__worker_done(worker);
@@ -251,9 +253,9 @@ static void done_probe(void *data)
 {
     struct probe *p = data;
     struct ebb__daemon *d = p->d;
-    bool is_ok = !p->rc;
+    bool is_ok = !p->rc, is_mended = is_ok && d->store_fault.is_set;
 
-    if (is_ok && d->store_fault.is_set) {
+    if (is_mended) {
         d->store_fault.is_set = false;
         ebb__say(&d->log, EBB_LOG_WARN, NULL, "the store can be written again: work goes on");
     } else if (!is_ok) {
@@ -264,7 +266,7 @@ static void done_probe(void *data)
     if (is_ok) {
         ebb__daemon_jobs_tick(d);
         ebb__daemon_sync(d);
-        ebb__daemon_look(d);
+        is_mended ? ebb__daemon_look_all(d) : ebb__daemon_look(d); /* looks that failed for it wait no longer */
     }
     ebb__daemon_close_more(d);
 }

@@ -13,12 +13,16 @@
 
 /* ---- in the worker ---- */
 
-static int record_start(struct ebb__running *r, struct ebb_store *store, int64_t now_ms)
+static int record_start(struct ebb__running *r, const struct ebb_site *site, int64_t now_ms)
 {
+    int rc = ebb_audit_check(site->audit, &r->err); /* what it does has to be recorded there, too */
+
+    if (rc)
+        return rc;
     r->job.state = EBB_JOB_STARTED;
     r->job.attempt++;
     r->job.started_ms = r->job.changed_ms = now_ms;
-    return ebb_store_set_job(store, &r->job, 1u << EBB_JOB_QUEUED, &r->err);
+    return ebb_store_set_job(site->store, &r->job, 1u << EBB_JOB_QUEUED, &r->err);
 }
 
 static void set_failure(struct ebb__running *r, const char *code, const char *message)
@@ -113,7 +117,7 @@ static void work(void *context, void *data)
     r->outcome = EBB__JOB_NOT_BEGUN;
     if (!rc) {
         ebb__worker_about(worker, &r->subject);
-        rc = record_start(r, ebb_workspace_site(worker->ws)->store, ebb_clock_now(&r->d->clock));
+        rc = record_start(r, ebb_workspace_site(worker->ws), ebb_clock_now(&r->d->clock));
         if (rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND)
             r->outcome = EBB__JOB_GONE;
         else if (!rc)
@@ -179,6 +183,8 @@ void ebb__running_ended(struct ebb__running *r)
     ebb__say(&d->log, r->job.state == EBB_JOB_FAILED ? EBB_LOG_WARN : EBB_LOG_INFO, &about, "job ended: %s%s%s%s%s",
              is_again ? "to be tried again" : ebb_job_state_name(r->job.state), r->result.status[0] ? ", " : "",
              r->result.status, r->job.message[0] ? ": " : "", r->job.message);
+    if (ebb__is_store_error(&r->result.err) && !d->store_fault.is_set)
+        ebb__daemon_probe(d);
     count_end(r);
     tell_notices(r);
     ebb__daemon_news(d, "job", "job", r->job.id, "state", ebb_job_state_name(r->job.state), "table", r->job.table,

@@ -153,6 +153,27 @@ static int open_workspace(struct ebb_worker *worker, struct ebb_err *err)
     return rc;
 }
 
+/* Whoever moved the audit log away wants a new one to begin. */
+static bool is_current(const struct ebb_worker *worker, const struct ebb_generation *active)
+{
+    const struct ebb_site *site;
+
+    if (!worker->ws || worker->generation != active)
+        return false;
+    site = ebb_workspace_site(worker->ws);
+    if (!site->audit || ebb_audit_is_current(site->audit))
+        return true;
+    ebb__say(&worker->options->log, EBB_LOG_WARN, NULL, "the audit log was moved or replaced: it is opened anew");
+    return false;
+}
+
+/* Whoever can't open it can't record anything: the loop finds out whether that is so for all. */
+static void tell_failure(const struct ebb_worker *worker)
+{
+    if (worker->options->hub)
+        ebb_hub_post(worker->options->hub, EBB_NOTE_STORE, NULL);
+}
+
 int ebb_worker_ready(struct ebb_worker *worker, struct ebb_err *err)
 {
     struct ebb_generation *active;
@@ -161,14 +182,16 @@ int ebb_worker_ready(struct ebb_worker *worker, struct ebb_err *err)
     if (!worker)
         return ebb_err_nomem(err);
     active = worker->options->generation(worker->options->data);
-    if (worker->ws && worker->generation == active) {
+    if (is_current(worker, active)) {
         ebb_generation_unref(active);
     } else {
         drop(worker);
         worker->generation = active;
         rc = open_workspace(worker, err);
-        if (rc)
+        if (rc) {
             drop(worker);
+            tell_failure(worker);
+        }
     }
     mark(worker, worker->options->tells_end);
     return rc;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "io/audit.h"
 #include "io/store_look.h"
 #include "service/daemon.h"
 #include "service/workspace.h"
@@ -144,12 +145,26 @@ static void look_at_store(struct ebb__doctor *d, const char *folder)
         ebb__doctor_say(d, EBB_DOCTOR_OK, "daemon", "", "no daemon works on this state folder");
 }
 
+static void look_at_audit(struct ebb__doctor *d, const char *folder)
+{
+    struct ebb_err why = {0};
+    int64_t lines;
+
+    if (ebb_audit_verify(folder, &lines, &why))
+        ebb__doctor_error(d, EBB_DOCTOR_FAIL, "audit", &why);
+    else
+        ebb__doctor_say(d, EBB_DOCTOR_OK, "audit", "", "audit.jsonl: lines %" PRId64 ", each continues the chain",
+                        lines);
+}
+
 void ebb__doctor_state(struct ebb__doctor *d)
 {
     struct ebb_err why = {0};
 
-    if (ebb_workspace_state_dir(d->o->state_dir, &d->state, &why))
+    if (ebb_workspace_state_dir(d->o->state_dir, &d->state, &why)) {
         ebb__doctor_error(d, EBB_DOCTOR_FAIL, "state", &why);
-    else if (look_at_folder(d, ebb_buf_cstr(&d->state)))
+    } else if (look_at_folder(d, ebb_buf_cstr(&d->state))) {
         look_at_store(d, ebb_buf_cstr(&d->state));
+        look_at_audit(d, ebb_buf_cstr(&d->state));
+    }
 }

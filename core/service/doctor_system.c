@@ -19,6 +19,7 @@
 
 #include "base/tz.h"
 #include "engine/lua_version.h"
+#include "service/look.h"
 
 #define CLOCK_WARN_MS 2000
 #define CLOCK_FAIL_MS 60000
@@ -127,6 +128,14 @@ static void look_at_limits(struct ebb__doctor *d)
                     (unsigned long)files.rlim_cur, watches);
 }
 
+static void look_at_scripts(struct ebb__doctor *d)
+{
+    struct ebb_err why = {0};
+
+    if (ebb_looker_check(&why))
+        ebb__doctor_error(d, EBB_DOCTOR_FAIL, "program", &why);
+}
+
 static void tell_versions(struct ebb__doctor *d)
 {
     ebb__doctor_say(d, EBB_DOCTOR_OK, "versions", "",
@@ -141,5 +150,6 @@ void ebb__doctor_system(struct ebb__doctor *d)
     look_at_ntp(d);
     look_at_zones(d);
     look_at_limits(d);
+    look_at_scripts(d);
     tell_versions(d);
 }

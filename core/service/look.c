@@ -11,7 +11,7 @@
 
 /* ---- the looker ---- */
 
-static int open_engine(struct ebb_looker *looker, const char *scripts_dir, struct ebb_err *err)
+static int open_engine(const char *scripts_dir, struct ebb_engine **out, struct ebb_err *err)
 {
     struct ebb_buf dir;
     int rc;
@@ -19,8 +19,19 @@ static int open_engine(struct ebb_looker *looker, const char *scripts_dir, struc
     ebb_buf_init(&dir, 65536);
     ebb_pass_data_dir(&dir);
     ebb_buf_puts(&dir, "/scripts");
-    rc = ebb_engine_new(scripts_dir ? scripts_dir : ebb_buf_cstr(&dir), &looker->engine, err);
+    rc = ebb_engine_new(scripts_dir ? scripts_dir : ebb_buf_cstr(&dir), out, err);
     ebb_buf_fini(&dir);
+    if (rc)
+        ebb_err_hint(err, "it belongs to the program: install ebb with its share folder, or mend the folder's rights");
+    return rc;
+}
+
+int ebb_looker_check(struct ebb_err *err)
+{
+    struct ebb_engine *engine = NULL;
+    int rc = open_engine(NULL, &engine, err);
+
+    ebb_engine_free(engine);
     return rc;
 }
 
@@ -38,7 +49,7 @@ int ebb_looker_new(struct ebb_workspace *ws, const char *scripts_dir, struct ebb
     looker->metrics = metrics;
     ebb_strs_init(&looker->bundles);
     ebb__fleet_init(&looker->fleet, ebb_workspace_config(ws), NULL, 0);
-    rc = open_engine(looker, scripts_dir, err);
+    rc = open_engine(scripts_dir, &looker->engine, err);
     if (rc)
         ebb_looker_free(looker);
     else

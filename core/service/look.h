@@ -16,6 +16,8 @@ struct ebb_looker; /* of one thread: workspace, engine, evaluator */
 /* workspace is borrowed and connected. scripts_dir NULL: that of ebb_pass_data_dir. */
 int ebb_looker_new(struct ebb_workspace *ws, const char *scripts_dir, struct ebb_metrics *metrics,
                    struct ebb_looker **out, struct ebb_err *err);
+/* Whether the scripts are there that turn decisions into jobs. EBB_EIO, EBB_ENOT_FOUND, EBB_ECONFIG. */
+int ebb_looker_check(struct ebb_err *err);
 void ebb_looker_free(struct ebb_looker *looker);
 
 /* What became of a table. */

@@ -104,6 +104,9 @@ static bool may_pass(const struct ebb__work *w, const struct ebb_err *err)
     case EBB_ECATALOG:
     case EBB_EIO:
     case EBB_ENOMEM:
+    case EBB_ENOSPACE:
+    case EBB_ESTORE:
+    case EBB_EAUDIT:
         return true;
     case EBB_EPLAN_STALE: /* a new plan would not be */
         return strcmp(w->job->kind, "apply") != 0;
@@ -127,7 +130,7 @@ static bool is_run_open(const struct ebb__work *w, const struct ebb_err *err)
     bool is_open = false;
     int rc;
 
-    if (!is_own || !w->out->run[0] || (!may_pass(w, err) && err->error != EBB_ENOSPACE && err->error != EBB_ESTORE))
+    if (!is_own || !w->out->run[0] || !may_pass(w, err))
         return false;
     rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, w->out->run, note_open, &is_open, NULL);
     return rc ? rc != -(int)EBB_ENOT_FOUND : is_open;
