@@ -329,6 +329,7 @@ class Tables(Base):
         self.assertEqual("restore", undo[-2])
         done = self.ebb("restore", undo[-1], "--json")
         self.assertEqual(10, done.json()["restored"])
+        self.assertIn("0 moved, 10 returned", self.ebb("runs").out)
         self.assertEqual({k: v[1:] for k, v in before.items()}, {k: v[1:] for k, v in program.tree(self.table, [".ebb-quarantine"]).items()})
 
     def test_apply_object_and_records(self):
