@@ -12,6 +12,8 @@
 #include "service/api_priv.h"
 
 #define LOG_LINES_A_SECOND 20
+#define QUESTIONS_MAX 2 /* at one time: one thread less than the pool has */
+#define WAITING_MAX 1000
 
 const struct ebb_api_part EBB_API_PARTS[] = {
     {EBB__API_SERVICE_ROUTES, "/", ebb_api_problem, true},
@@ -355,16 +357,72 @@ static const struct {
     {ebb__api_report_post, ebb__api_take_events},
 };
 
-static void done(void *data)
+/* Who may only ask can take long: there is always a thread for who steers. */
+static bool is_question(const struct ebb__api_request *r)
 {
-    struct ebb__api_request *r = data;
+    return r->entry->route->role <= EBB_ROLE_VIEW;
+}
 
+static void finish(struct ebb__api_request *r)
+{
     for (size_t i = 0; r->call.status < 400 && i < sizeof FINISHERS / sizeof FINISHERS[0]; i++)
         if (FINISHERS[i].handler == r->entry->route->handler) {
             FINISHERS[i].finish(r);
             return;
         }
     ebb__api_answer(r);
+}
+
+static void refuse_full(struct ebb__api_request *r)
+{
+    struct ebb_err err;
+
+    ebb_err_set(&err, EBB_ELIMIT, "too many requests wait");
+    ebb__api_fail(r, 503, &err);
+    ebb__api_answer(r);
+}
+
+static void done(void *data);
+
+/* Into the pool, or answered that it can't be. */
+static void post(struct ebb__api_request *r)
+{
+    struct ebb_api *api = r->api;
+    bool asks = is_question(r);
+    struct ebb_err err;
+
+    if (!ebb_pool_post(api->options.pool, ebb__api_work, done, r, &err)) {
+        api->asking += asks;
+        return;
+    }
+    refuse_full(r);
+}
+
+static void done(void *data)
+{
+    struct ebb__api_request *r = data;
+    struct ebb_api *api = r->api;
+
+    api->asking -= is_question(r);
+    finish(r);
+    while (api->first && api->asking < QUESTIONS_MAX) {
+        r = api->first;
+        api->first = r->next;
+        api->waiting--;
+        post(r);
+    }
+}
+
+static void put_behind(struct ebb__api_request *r)
+{
+    struct ebb_api *api = r->api;
+
+    if (api->first)
+        api->last->next = r;
+    else
+        api->first = r;
+    api->last = r;
+    api->waiting++;
 }
 
 static bool is_of_loop(const struct ebb_route *route)
@@ -376,7 +434,6 @@ void ebb_api_handle(void *data, struct ebb_http_exchange *x)
 {
     struct ebb_api *api = data;
     struct ebb__api_request *r = request_new(api, x);
-    struct ebb_err err;
 
     if (!r) {
         struct ebb_http_answer answer = {503, NULL, NULL};
@@ -391,9 +448,11 @@ void ebb_api_handle(void *data, struct ebb_http_exchange *x)
     if (is_of_loop(r->entry->route)) {
         ebb__api_work(NULL, r);
         ebb__api_answer(r);
-    } else if (ebb_pool_post(api->options.pool, ebb__api_work, done, r, &err)) {
-        ebb_err_set(&err, EBB_ELIMIT, "too many requests wait");
-        ebb__api_fail(r, 503, &err);
-        ebb__api_answer(r);
+    } else if (!is_question(r) || api->asking < QUESTIONS_MAX) {
+        post(r);
+    } else if (api->waiting < WAITING_MAX) {
+        put_behind(r);
+    } else {
+        refuse_full(r);
     }
 }

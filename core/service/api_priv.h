@@ -87,7 +87,8 @@ struct ebb__api_request {
     struct ebb_api_call call;
     struct ebb_event_list events; /* to be taken in on the loop */
     size_t event_count;
-    int64_t begun_ms; /* of ebb_clock_elapsed_ms */
+    int64_t begun_ms;              /* of ebb_clock_elapsed_ms */
+    struct ebb__api_request *next; /* that waits */
 };
 struct ebb_api {
     uv_loop_t *loop;
@@ -98,6 +99,8 @@ struct ebb_api {
     size_t stream_count;
     uv_timer_t *beat; /* NULL: no stream was ever opened */
     int64_t log_second_ms, log_lines, log_lost;
+    struct ebb__api_request *first, *last; /* questions that wait */
+    size_t waiting, asking;                /* how many wait, and are in the pool */
 };
 /* Whether it may change something: anything but GET and HEAD. */
 bool ebb__api_is_change(const struct ebb__api_request *r);

@@ -295,6 +295,25 @@ class Routes(Base):
         self.assertTrue(d.is_ready())
         self.assertEqual(0, d.stop())
 
+    def test_questions_are_not_in_the_way_of_who_steers(self):
+        """Whoever may only look can ask what takes long, as often as they like: there is a thread for who pauses, cancels, approves."""
+        self.write("policies/sweep.lua", 'return policy { api = 1, name = "sweep", triggers = { time.every { "1m", anchor = "epoch" } },\n'
+                                         "decide = function(t, ctx) local n = 0 for i = 1, 50000 do n = n + i end %s end }" % test_run.RUN)
+        self.configure(serve='poll = "10m", auth = "token"')
+        token = {role: {"Authorization": "Bearer " + program.run(["token", "create", role, "--role", role], config=self.config, state=self.state).out.strip()}
+                 for role in ("view", "operate")}
+        d = daemon.Daemon(self.config, self.state)
+        d.start()
+        self.addCleanup(d.__exit__)
+        daemon.wait(d.is_ready)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            asked = [pool.submit(d.ask, "/api/simulate", "POST", {"until": "+31d"}, token["view"], 300) for _ in range(6)]
+            for _ in range(20):  # among them some when all six are there
+                self.assertEqual(202, d.ask("/api/pause", "POST", {}, token["operate"]).status)
+                threading.Event().wait(0.05)
+            self.assertFalse(any(f.done() for f in asked))
+            d.kill()
+
     def test_what_looks_like_a_token_is_not_shown(self):
         self.configure()
         d = self.start()
