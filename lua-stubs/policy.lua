@@ -222,6 +222,7 @@
 ---@class ebb.stats Counts, as of the last time they were taken.
 ---@field as_of ebb.instant? When the counts were taken.
 ---@field bytes ebb.bytes? Bytes of the data files.
+---@field custom table<string, any> Statistics that were put over the Gravitino interface, by name.
 ---@field data_files integer? Data files of the current snapshot.
 ---@field delete_files integer? Delete files.
 ---@field delete_records integer? Rows in delete files.

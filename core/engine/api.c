@@ -242,6 +242,7 @@ static const struct ebb_api_entry ENTRIES[] = {
     {"t.stats", "field", "ebb.stats", "decide", "Counts, as of the last time they were taken."},
     {"t.stats.as_of", "field", "ebb.instant?", "decide", "When the counts were taken."},
     {"t.stats.bytes", "field", "ebb.bytes?", "decide", "Bytes of the data files."},
+    {"t.stats.custom", "field", "table<string, any>", "decide", "Statistics that were put over the Gravitino interface, by name."},
     {"t.stats.data_files", "field", "integer?", "decide", "Data files of the current snapshot."},
     {"t.stats.delete_files", "field", "integer?", "decide", "Delete files."},
     {"t.stats.delete_records", "field", "integer?", "decide", "Rows in delete files."},

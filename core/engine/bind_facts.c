@@ -50,6 +50,7 @@ static const struct ebb__field STATS[] = {
     PLAIN("as_of"),
     PLAIN("snapshot_id"),
     MAP("orphans", &ORPHANS_SHAPE, true),
+    MAP("custom", NULL, true),
 };
 static const struct ebb__shape STATS_SHAPE = SHAPE("t.stats", STATS, false);
 

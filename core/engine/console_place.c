@@ -113,6 +113,7 @@ size_t ebb__console_path(struct ebb_str source)
 static const char *const REASONS[][2] = {
     {"t.stats.longest_write", "no writer has reported a duration"},
     {"t.stats.orphans", "no listing of this table is known"},
+    {"t.stats.custom", "no such statistic was put"},
     {"t.stats.", "the manifests were not read"},
     {"t.partitions", "the manifests were not read"},
     {"t.current_snapshot", "the table has no snapshot"},

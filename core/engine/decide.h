@@ -21,7 +21,8 @@ enum ebb_mode { EBB_MODE_OBSERVE, EBB_MODE_APPROVE, EBB_MODE_ENFORCE };
  * - table: catalog, namespace, name, uuid, location, format_version; properties (map of texts); spec, sort_order,
  * schema (plain data); snapshots: list, oldest first, of {id, parent_id, sequence, at, operation, summary};
  * current_snapshot: one of these; refs: map of name to {snapshot_id, type}; stats: {data_files, bytes, delete_files,
- * delete_records, small_files, manifests, snapshots, longest_write, as_of, snapshot_id, orphans: {files, bytes, at}}
+ * delete_records, small_files, manifests, snapshots, longest_write, as_of, snapshot_id, orphans: {files, bytes, at},
+ * custom: map of name to plain data}
  * (`at` is when the listing was made: scripts see `age`, now − at; a fixed `age` is taken where there is no `at`);
  * partitions: list of {key, spec_id, files, bytes, records, delete_files, delete_records, avg_file, max_file,
  * last_write}; location_overlaps.

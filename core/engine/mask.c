@@ -49,19 +49,28 @@ static int add_secret(struct ebb__mask *mask, const struct ebb_value *value, str
     return text.n ? ebb_strs_addn(&mask->secrets, text.p, strnlen(text.p, text.n), err) : 0;
 }
 
-/* All properties, or those that were read. */
-static int take_properties(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
+static int take_members(struct ebb__mask *mask, const struct ebb_value *map, struct ebb_err *err)
 {
-    const struct ebb_value *properties = ebb_value_get(e->table, "properties");
-    int t = ebb__reads_find(&e->reads, EBB__READS_ROOT, EBB_STR("t"));
-    int node = t < 0 ? t : ebb__reads_find(&e->reads, t, EBB_STR("properties"));
     int rc = 0;
 
-    if (node < 0 && !e->reads.dropped)
-        return 0;
-    for (size_t i = 0; i < ebb_value_get_count(properties) && !rc; i++)
-        if (ebb_is_secret_name(ebb_value_get_key(properties, i)))
-            rc = add_secret(mask, ebb_value_get_at(properties, i), err);
+    for (size_t i = 0; i < ebb_value_get_count(map) && !rc; i++)
+        if (ebb_is_secret_name(ebb_value_get_key(map, i)))
+            rc = add_secret(mask, ebb_value_get_at(map, i), err);
+    return rc;
+}
+
+/* When something was read of a table's: all properties, all statistics of others. */
+static int take_table(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb_err *err)
+{
+    int t = ebb__reads_find(&e->reads, EBB__READS_ROOT, EBB_STR("t"));
+    int properties = t < 0 ? t : ebb__reads_find(&e->reads, t, EBB_STR("properties"));
+    int stats = t < 0 ? t : ebb__reads_find(&e->reads, t, EBB_STR("stats"));
+    int rc = 0;
+
+    if (properties >= 0 || e->reads.dropped)
+        rc = take_members(mask, ebb_value_get(e->table, "properties"), err);
+    if (!rc && (stats >= 0 || e->reads.dropped))
+        rc = take_members(mask, ebb_value_get(ebb_value_get(e->table, "stats"), "custom"), err);
     return rc;
 }
 
@@ -101,7 +110,7 @@ int ebb__mask_init(struct ebb__mask *mask, const struct ebb__eval *e, struct ebb
     ebb_strs_init(&mask->hidden);
     if (!e)
         return 0;
-    rc = take_properties(mask, e, err);
+    rc = take_table(mask, e, err);
     if (!rc)
         rc = take_params(mask, e, err);
     put_in_order(&mask->secrets);

@@ -365,6 +365,8 @@ int ebb_facts_new(const struct ebb_site *site, const struct ebb_table *t, const 
         rc = ebb__facts_put_told(site, t, events, err);
     if (!rc)
         rc = put_stats(site, table, stats, t->metadata, err);
+    if (!rc)
+        rc = ebb__facts_put_custom(site, t, stats, err);
     if (!rc && (o->manifests & (EBB_LACKS_PARTITIONS | EBB_LACKS_FILES)))
         rc = ebb__facts_put_files(site, t, table, stats, err);
     if (!rc && (o->manifests & EBB_LACKS_WRITES))

@@ -25,7 +25,10 @@ int ebb__facts_put_files(const struct ebb_site *site, const struct ebb_table *ta
 /* longest_write of the snapshots of the last 30 days, from the times of their files, and its source; likewise. */
 int ebb__facts_put_writes(const struct ebb_site *site, const struct ebb_table *table, struct ebb_value *stats,
                           int64_t now_ms, struct ebb_err *err);
-
+/* stats.custom: what was put into the store as statistics of the table, by name; the first 1,000, of 1 MiB, and no
+ * deeper or larger than what a script may hand over. Store errors, EBB_ENOMEM. */
+int ebb__facts_put_custom(const struct ebb_site *site, const struct ebb_table *table, struct ebb_value *stats,
+                          struct ebb_err *err);
 /* Events of the table that the store knows, added to events. Store errors. */
 int ebb__facts_put_told(const struct ebb_site *site, const struct ebb_table *table, struct ebb_value *events,
                         struct ebb_err *err);

@@ -333,6 +333,17 @@ class Flow(Base):
             self.assertIn((name, "lake.db.orders", fires[0]["fires"]), [(x["policy"], x["table"], x["at"]) for x in answer.json()["decisions"]])
         self.assertEqual(404, self.daemon.ask("/api/next?policy=object:other").status)
 
+    def test_policies_see_statistics(self):
+        self.daemon.start()
+        policy = self.write("policies/hot.lua", 'return policy { api = 1, name = "hot", decide = function(t)\n'
+                            'return run(all { check("hot", t.stats.custom["custom-heat"], ">", 5) }, action.remove_orphan_files { older_than = 0 }) end }\n')
+        for put, result in ((None, "unknown"), (5, "false"), (7, "true")):
+            if put is not None:
+                self.ask("PUT", LAKE + "/objects/table/lake.db.orders/statistics", {"updates": {"custom-heat": put}})
+            done = self.ebb("decide", policy, "lake.db.orders", "--json")
+            hot, = [c for c in done.json()["checks"] if c["n"] == "hot"]
+            self.assertEqual((result, put), (hot["r"], hot.get("a")))
+
     def test_a_dry_run_removes_nothing(self):
         self.daemon.start()
         before = program.tree(self.folder)

@@ -117,6 +117,7 @@ static void test_facts(void **state)
         "assert(t.current_snapshot.id == 3776207205136740581 and math.type(t.current_snapshot.id) == \"integer\")\n"
         "assert(t.properties[\"owner.timezone\"] == \"Europe/Berlin\" and t.properties.none == nil)\n"
         "assert(t.stats.data_files == 45210 and t.stats.orphans.bytes == nil and t.spec == nil)\n"
+        "assert(t.stats.custom[\"custom-x\"] == nil and t.stats.custom ~= nil)\n"
         "assert(type(t) == \"table\" and tostring(t) == \"table\")\n"
         "local s = t.snapshots {}\nassert(#s == 3 and s[1].id == 50 and s[4] == nil)\n"
         "assert(#t.snapshots { limit = 1 } == 1 and t.snapshots { limit = 1 }[1].id == t.current_snapshot.id)\n"

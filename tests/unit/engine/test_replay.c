@@ -472,6 +472,26 @@ static void test_masks(void **state)
     done(&m);
 }
 
+/* Statistics of others are in the inputs where they were read, and hide a secret like properties. */
+static void test_statistics_of_others(void **state)
+{
+    static const char *const FACTS =
+        "{\"table\":{\"catalog\":\"c\",\"namespace\":\"n\",\"name\":\"t\",\"stats\":{\"custom\":{\"custom-heat\":7,"
+        "\"custom-b\":8,\"custom-password\":\"hunter2\"}}}}";
+    struct made m;
+
+    (void)state;
+    make(&m, "", "return skip(all { check(\"h\", t.stats.custom[\"custom-heat\"], \"==\", 8) })", FACTS);
+    assert_non_null(strstr(ebb_decision_get_record(m.d), "t.stats.custom[\\\"custom-heat\\\"]"));
+    assert_null(strstr(ebb_decision_get_record(m.d), "custom-b"));
+    check_replays(&m);
+    done(&m);
+    make(&m, "", "note(t.stats.custom[\"custom-password\"] .. \"!\") " SKIP, FACTS);
+    assert_int_equal(m.rc, 0);
+    assert_null(strstr(ebb_decision_get_record(m.d), "hunter2"));
+    done(&m);
+}
+
 static void test_masked_parameter(void **state)
 {
     struct made m;
@@ -578,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_other_policy),
         cmocka_unit_test(test_bad_records),
         cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_statistics_of_others),
         cmocka_unit_test(test_masked_parameter),
         cmocka_unit_test(test_dropped),
         cmocka_unit_test(test_odd_text),

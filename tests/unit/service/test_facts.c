@@ -4,10 +4,10 @@
  */
 #include "service_help.h"
 
-#include "io/store_events.h"
-
 #include <sys/resource.h>
 
+#include "io/store_events.h"
+#include "io/store_objects.h"
 #include "service/facts.h"
 
 #define CURRENT "\"current-snapshot-id\":-1,\"refs\":{},\"snapshots\":[]"
@@ -182,6 +182,56 @@ static void test_runs_and_the_last_plan(void **state)
     assert_int_equal(ebb_value_int_of(orphans, "files", 0), 5);
     assert_int_equal(ebb_value_int_of(orphans, "bytes", 0), 70);
     assert_int_equal(ebb_value_int_of(orphans, "at", 0), r.at_ms - 500);
+    ebb_value_free(facts);
+    close_world(&w);
+}
+
+static void put_statistic(struct world *w, const char *table, const char *partition, const char *name, const char *json)
+{
+    struct ebb_statistic s = {table, partition, name, json, "anna", "", 1, 1};
+
+    assert_ok(w, ebb_store_put_statistics(ebb_workspace_site(w->ws)->store, &s, 1, &w->err));
+}
+
+/* What others measured is told by name; what is no value, or larger than a script may hand over, is not. */
+static void test_statistics_of_others(void **state)
+{
+    static char deep[64], large[20000];
+    const struct ebb_value *custom;
+    struct ebb_value *facts;
+    struct world w;
+    char name[32];
+
+    (void)state;
+    memset(deep, '[', 20);
+    memset(deep + 20, ']', 20);
+    snprintf(large, sizeof large, "\"%019000d\"", 0);
+    start(&w);
+    assert_ok(&w, try_open(&w, 0));
+    facts = facts_of(&w, NULL);
+    assert_null(sub(ebb_value_get(facts, "table"), "stats", "custom"));
+    ebb_value_free(facts);
+    put_statistic(&w, "lake.db.a", "", "custom-heat", "0.25");
+    put_statistic(&w, "lake.db.a", "", "custom-\"odd\" näme", "{\"k\":[1,true,\"x\"]}");
+    put_statistic(&w, "lake.db.a", "", "custom-deep", deep);
+    put_statistic(&w, "lake.db.a", "", "custom-large", large);
+    put_statistic(&w, "lake.db.a", "", "custom-bad", "{");
+    put_statistic(&w, "lake.db.a", "", "custom-two", "1],[2");
+    put_statistic(&w, "lake.db.a", "p=1", "custom-part", "1");
+    put_statistic(&w, "lake.db.b", "", "custom-other", "1");
+    facts = facts_of(&w, NULL);
+    custom = sub(ebb_value_get(facts, "table"), "stats", "custom");
+    assert_int_equal(ebb_value_get_count(custom), 2);
+    assert_true(ebb_value_get_float(ebb_value_get(custom, "custom-heat"), 0) == 0.25);
+    assert_string_equal(
+        ebb_value_get_str(ebb_value_get_at(ebb_value_get(ebb_value_get(custom, "custom-\"odd\" näme"), "k"), 2)), "x");
+    ebb_value_free(facts);
+    for (int i = 0; i < 1500; i++) {
+        snprintf(name, sizeof name, "many-%d", i);
+        put_statistic(&w, "lake.db.a", "", name, "1");
+    }
+    facts = facts_of(&w, NULL);
+    assert_int_equal(ebb_value_get_count(sub(ebb_value_get(facts, "table"), "stats", "custom")), 1000);
     ebb_value_free(facts);
     close_world(&w);
 }
@@ -568,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_counters_of_a_hostile_summary),
         cmocka_unit_test(test_runs_and_the_last_plan),
         cmocka_unit_test(test_what_runs_changed),
+        cmocka_unit_test(test_statistics_of_others),
         cmocka_unit_test(test_runs_under_a_former_name),
         cmocka_unit_test(test_events_by_hand),
         cmocka_unit_test(test_events_that_were_told),
