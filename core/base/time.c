@@ -72,7 +72,9 @@ void ebb__civil_of_seconds(int64_t s, struct ebb_civil *out)
 
 static int refuse(const struct cursor *c, const char *why)
 {
-    return ebb_err_set(c->err, EBB_ETIME, "time \"%.64s\": %s", c->text, why);
+    ebb_err_set(c->err, EBB_ETIME, "time \"%.64s\": %s", c->text, why);
+    ebb_err_hint(c->err, "an instant is like 2026-06-01T00:00:00Z");
+    return -(int)EBB_ETIME;
 }
 
 static bool is_digit(char c)

@@ -109,7 +109,8 @@ const char *const EBB__API_COMPONENTS[] = {
                                             ",'mode':" TEXT ",'params':{'type':'object'},"
                                             "'covered':" TEXTS ",'covers':" COUNT "}}}}}}",
     "{'WhyNot':{'type':'object','required':['record','checks','guards'],'properties':{'record':{'type':'object'},"
-    "'checks':{'type':'array'},'guards':{'type':'array'},'earliest':" COUNT ",'reads':" TEXTS "}},"
+    "'checks':{'type':'array','items':{'type':'object'}},'guards':{'type':'array','items':{'type':'object'}},'earliest'"
+    ":" COUNT ",'reads':" TEXTS "}},"
     "'Simulation':{'type':'object','required':['estimate','decisions','totals'],'properties':{'estimate':" TRUTH
     ",'decisions':{'type':'array','items':{'type':'object'}},'totals':{'type':'array','items':{'type':'object'}}}},"
     "'Verdict':{'type':'object','required':['policy','table','status'],'properties':{'policy':" TEXT ",'table':" TEXT

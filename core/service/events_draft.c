@@ -225,7 +225,11 @@ int ebb__event_set_time(struct ebb__event_draft *draft, const char *what, const 
     int rc = ebb_time_parse(text, "", &draft->at_ms, &why);
 
     draft->has_at = !rc;
-    return rc ? refuse(draft, what, why.message, err) : 0;
+    if (!rc)
+        return 0;
+    rc = refuse(draft, what, why.message, err);
+    ebb_err_hint(err, "%s", why.hint);
+    return rc;
 }
 
 bool ebb__event_is_reserved(struct ebb_str key)

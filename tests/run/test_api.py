@@ -199,6 +199,24 @@ class Routes(Base):
         self.assertEqual(413, d.ask("/api/simulate", "POST", b" " * (2 << 20), {"Content-Type": "application/json"}).status)
         self.assertEqual([], self.get(d, "/api/jobs")["items"])
 
+    def test_document_is_whole_for_generators(self):
+        """What makers of clients trip over: lists without items, calls without a name of their own."""
+        self.configure()
+        document = self.start().ask("/api/openapi.json").json()
+
+        def walk(node, where):
+            if isinstance(node, dict):
+                if node.get("type") == "array":
+                    self.assertIn("items", node, where)
+                for key, value in node.items():
+                    walk(value, where + "/" + key)
+            elif isinstance(node, list):
+                for value in node:
+                    walk(value, where)
+        walk(document, "")
+        names = [call["operationId"] for path in document["paths"].values() for call in path.values() if isinstance(call, dict)]
+        self.assertEqual(len(names), len(set(names)))
+
     def test_refusals_tell_what_to_do(self):
         self.configure()
         d = self.start()
@@ -219,6 +237,8 @@ class Routes(Base):
         self.post(d, "/api/tokens", {"name": "one", "role": "view"}, 201)
         hint("POST", "/api/tokens", {"name": "one", "role": "view"}, 409, "revoke")
         hint("DELETE", "/api/tokens/two", None, 404, "/api/tokens")
+        for when in ("tomorrow", "2026-12-01", "2026-12-01T00:00:00"):
+            hint("POST", "/api/events", {"source": "s", "type": "a", "at": when}, 400, "Z")
         plan, _ = self.plan(d)
         self.post(d, "/api/plans/%s/reject" % plan)
         for what in ("approve", "reject", "apply"):
