@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -208,10 +209,21 @@ int ebb_daemon_find(const char *state_dir, struct ebb_daemon_place *out, struct 
     return rc;
 }
 
+/* Whoever can put another file in the place of one there has all that the daemon has. */
+static void warn_of_others(struct ebb__daemon *d)
+{
+    struct stat st;
+
+    if (!stat(d->state_dir, &st) && (st.st_mode & (S_IWGRP | S_IWOTH)))
+        ebb__say(&d->log, EBB_LOG_WARN, NULL, "%s: others may write there (mode %04o): chmod 0700", d->state_dir,
+                 (unsigned)(st.st_mode & 07777));
+}
+
 int ebb__daemon_serve(struct ebb__daemon *d, struct ebb_err *err)
 {
     int rc = make_token(d, err);
 
+    warn_of_others(d);
     if (!rc)
         rc = open_intake(d, err);
     if (!rc)

@@ -135,6 +135,19 @@ class Life(Base):
         done = self.ebb("serve", "--listen", "0.0.0.0:0")
         self.assertEqual(64, done.status, done.err)
 
+    def test_a_state_folder_that_is_open(self):
+        self.policy()
+        self.bind()
+        for mode, warns in ((0o700, False), (0o750, False), (0o777, True), (0o770, True)):
+            os.makedirs(self.state, exist_ok=True)
+            os.chmod(self.state, mode)
+            log = os.path.join(self.top, "log-%o" % mode)
+            d = self.serve(log=log)
+            self.assertEqual(warns, ("%s: others may write there (mode %04o)" % (self.state, mode)) in d.said(), d.said())
+            for name in os.listdir(self.state):
+                self.assertEqual(0o600, os.stat(os.path.join(self.state, name)).st_mode & 0o777, name)
+            self.assertEqual(0, d.stop())
+
     def test_token(self):
         self.policy()
         self.bind(serve='auth = "token"')
