@@ -10,6 +10,8 @@
 #define TRUTH "{'type':'boolean'}"
 #define TEXTS "{'type':'array','items':{'type':'string'}}"
 #define TIME "{'type':'string','format':'date-time'}"
+#define TEXT_OR_NULL "{'type':['string','null']}"
+#define TIME_OR_NULL "{'type':['string','null'],'format':'date-time'}"
 #define LIST_OF(plural, one)                                                                                           \
     "'" plural "':{'type':'object','required':['items'],'properties':{'items':{'type':'array','items':" REF(           \
         one) "},'cursor':{'type':'string','description':'where the next page begins; missing at the end'}}}"
@@ -43,8 +45,27 @@ const char *const EBB__API_COMPONENTS[] = {
     "'CompatibleError':{'type':'object','required':['code'],'properties':{'code':" COUNT ",'type':" TEXT
     ",'message':" TEXT ",'stack':" TEXTS "}},"
     "'Ok':{'type':'object','required':['ok'],'properties':{'ok':" TRUTH "}},"
-    "'Status':{'type':'object','required':['ready'],'properties':{'ready':" TRUTH ",'why':{'type':'string',"
-    "'description':'why it is not ready'}}}}",
+    "'Status':{'type':'object','required':['ready'],'properties':{'pid':" COUNT ",'version':" TEXT ",'started':" TIME
+    ",'uptime_s':" COUNT ",'address':" TEXT ",'state':{'type':'string','enum':['starting','serving','draining',"
+    "'standby']},'ready':" TRUTH ",'why':{'type':'string','description':'why it is not ready'},"
+    "'leader':{'type':'object','properties':{'is_leader':" TRUTH ",'epoch':" COUNT "}},"
+    "'generation':{'type':'object','description':'configuration and policies in use; error: what could not be loaded',"
+    "'properties':{'hash':" TEXT ",'loaded':" TIME_OR_NULL ",'config':" TEXT_OR_NULL ",'error':{'type':['object',"
+    "'null'],'properties':{'file':" TEXT ",'line':" COUNT ",'column':" COUNT ",'code':" TEXT ",'message':" TEXT
+    ",'hint':" TEXT ",'since':" TIME_OR_NULL "}}}},'reloads':" COUNT ",'is_reloading':" TRUTH
+    ",'workers':{'type':'array','items':{'type':'object','properties':{'pool':" TEXT ",'hash':" TEXT ",'is_busy':" TRUTH
+    "}}},'tables':" COUNT ",'policies':" COUNT ",'bindings':" COUNT ","
+    "'listing':{'type':'object','properties':{'at':" TIME_OR_NULL ",'took_ms':" COUNT ",'error':" TEXT_OR_NULL "}},"
+    "'watch':{'type':'object','description':'folders in which changes are heard of at once','properties':{"
+    "'is_complete':" TRUTH ",'folders':" COUNT "}},"
+    "'looks':{'type':'object','properties':{'waiting':" COUNT ",'running':" COUNT "}},"
+    "'jobs':{'type':'object','properties':{'queued':" COUNT ",'started':" COUNT ",'succeeded':" COUNT ",'failed':" COUNT
+    ",'cancelled':" COUNT "}},"
+    "'due':{'type':'object','description':'what is looked at next','properties':{'at':" TIME_OR_NULL
+    ",'table':" TEXT_OR_NULL "}},"
+    "'store':{'type':'object','properties':{'ok':" TRUTH ",'error':" TEXT_OR_NULL ",'since':" TIME_OR_NULL "}},"
+    "'clock':{'type':'object','properties':{'now':" TIME ",'steps':" COUNT ",'last_step_ms':" COUNT "}},"
+    "'paused':{'type':'array','description':'all, policies and tables','items':" TEXT "}}}}",
     "{'EventIn':{'type':'object','required':['source','type'],'properties':{'source':{'type':'string','minLength':1,"
     "'maxLength':512},'id':{'type':'string','minLength':1,'maxLength':512},'type':{'type':'string','maxLength':64,"
     "'pattern':'^[a-z][a-z0-9._-]*$'},'table':" TEXT ",'at':{'type':['string','integer'],'description':'an instant, or "

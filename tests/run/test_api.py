@@ -217,6 +217,27 @@ class Routes(Base):
         names = [call["operationId"] for path in document["paths"].values() for call in path.values() if isinstance(call, dict)]
         self.assertEqual(len(names), len(set(names)))
 
+    def test_document_knows_the_status(self):
+        self.configure()
+        d = self.start()
+
+        def walk(value, schema, where):
+            if isinstance(value, dict):
+                self.assertLessEqual(set(value), set(schema["properties"]), where)
+                for key in value:
+                    walk(value[key], schema["properties"][key], where + "." + key)
+            elif isinstance(value, list):
+                for one in value:
+                    walk(one, schema["items"], where)
+        schema = d.ask("/api/openapi.json").json()["components"]["schemas"]["Status"]
+        walk(self.get(d, "/api/status"), schema, "status")
+        self.post(d, "/api/pause", {"table": "lake.db.a"}, 202)
+        self.write("ebb.lua", "return {")
+        self.assertNotEqual(0, self.ebb("reload", "--wait").status)
+        status = self.get(d, "/api/status")
+        self.assertTrue(status["generation"]["error"])
+        walk(status, schema, "status")
+
     def test_refusals_tell_what_to_do(self):
         self.configure()
         d = self.start()
