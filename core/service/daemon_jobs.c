@@ -85,8 +85,27 @@ int ebb__running_record(struct ebb__running *r, struct ebb_store *store, struct 
     return ebb_store_set_job(store, &r->job, 1u << EBB_JOB_CANCELLING, err);
 }
 
+struct beginning {
+    const struct ebb__running *r;
+    struct ebb_worker *worker;
+    char run[40];
+};
+
+/* From now on each line names the run, too. */
+static void on_began(void *data, const char *run)
+{
+    struct beginning *b = data;
+    struct ebb__subject about = b->r->subject;
+
+    snprintf(b->run, sizeof b->run, "%s", run);
+    about.run = b->run;
+    ebb__worker_about(b->worker, &about);
+    ebb__say(&b->r->d->log, EBB_LOG_INFO, &about, "run begun");
+}
+
 static void carry_out(struct ebb__running *r, struct ebb_worker *worker)
 {
+    struct beginning beginning = {.r = r, .worker = worker};
     struct ebb__daemon *d = r->d;
     struct ebb_work_context context;
     int rc;
@@ -96,16 +115,29 @@ static void carry_out(struct ebb__running *r, struct ebb_worker *worker)
     context.hub = d->hub;
     context.metrics = d->metrics;
     context.cancelled = &r->cancelled;
+    context.began = on_began;
+    context.began_data = &beginning;
     context.executables = &worker->generation->config->serve.executables;
     ebb__say(&d->log, EBB_LOG_INFO, &r->subject, "job started: %s, attempt %" PRId64, r->job.kind, r->job.attempt);
     ebb__daemon_news(d, "job", "job", r->job.id, "state", "started", "table", r->job.table, "policy", r->job.policy,
                      NULL);
     ebb_work_run(&context, &r->job, &r->result);
+    ebb__worker_about(worker, &r->subject);
     settle(r, ebb_clock_now(&d->clock));
     rc = ebb__running_record(r, ebb_workspace_site(worker->ws)->store, &r->err);
     r->outcome = !rc                                                        ? EBB__JOB_ENDED
                  : rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND ? EBB__JOB_GONE
                                                                             : EBB__JOB_UNRECORDED;
+}
+
+/* It waited until its time was over: what it was for is pending again, for when the guards let it. */
+static int put_off(struct ebb__running *r, const struct ebb_worker *worker)
+{
+    bool did;
+
+    return ebb_withdraw_job(ebb_workspace_site(worker->ws)->store, worker->generation, r->job.id, 1u << EBB_JOB_QUEUED,
+                            "its time was over before it began: it is decided again", ebb_clock_now(&r->d->clock), &did,
+                            &r->err);
 }
 
 static void work(void *context, void *data)
@@ -115,7 +147,10 @@ static void work(void *context, void *data)
     int rc = ebb_worker_ready(worker, &r->err);
 
     r->outcome = EBB__JOB_NOT_BEGUN;
-    if (!rc) {
+    if (!rc && ebb_withdraw_is_too_late(&r->job, ebb_clock_now(&r->d->clock))) {
+        if (!put_off(r, worker))
+            r->outcome = EBB__JOB_GONE;
+    } else if (!rc) {
         ebb__worker_about(worker, &r->subject);
         rc = record_start(r, ebb_workspace_site(worker->ws), ebb_clock_now(&r->d->clock));
         if (rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND)
@@ -215,6 +250,19 @@ static void put_back(struct ebb__running *r)
     free_running(r);
 }
 
+/* What waits for it on its table goes on. */
+static void gone(struct ebb__running *r)
+{
+    struct ebb__daemon *d = r->d;
+    struct ebb__table *t = ebb__tables_find(&d->tables, r->job.table);
+
+    ebb_work_queue_end(d->queue, r->job.id);
+    if (t)
+        ebb__tables_queue(&d->tables, t);
+    ebb__tables_slot_free(&d->tables);
+    free_running(r);
+}
+
 static void done(void *data)
 {
     struct ebb__running *r = data;
@@ -226,8 +274,7 @@ static void done(void *data)
         put_back(r);
         break;
     case EBB__JOB_GONE:
-        ebb_work_queue_end(d->queue, r->job.id);
-        free_running(r);
+        gone(r);
         break;
     case EBB__JOB_UNRECORDED: /* it keeps its slot and its lock until that is written */
         ebb__say(&d->log, EBB_LOG_ERROR, &r->subject, "end of the job can't be recorded: %s", r->err.message);

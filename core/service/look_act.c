@@ -8,6 +8,7 @@
 
 #include "service/generation_priv.h"
 #include "service/look_priv.h"
+#include "service/schedule_priv.h"
 
 #define JOB_MAX_BYTES ((size_t)1 << 20)
 #define BY_HAND_PRIORITY 100
@@ -168,6 +169,19 @@ static void write_origin(const struct ebb__look_step *s, const struct making *m,
     }
 }
 
+/* The last instant at which the occurrence may begin when something holds it back; 0: any. */
+static int64_t not_after_ms(const struct ebb__look_step *s)
+{
+    const struct ebb_schedule_input in = {s->bound->policy, s->settings, s->table->metadata->uuid, s->facts,
+                                          s->question.input.now_ms};
+    int64_t at_ms;
+
+    if (s->due.trigger == SIZE_MAX || s->way->owner)
+        return s->way->owner ? 0 : s->before.deferred_deadline_ms;
+    at_ms = ebb__schedule_deadline(&in, s->due.trigger, s->due.scheduled_for_ms);
+    return at_ms < INT64_MAX ? at_ms : 0;
+}
+
 static void write_job(const struct ebb__look_step *s, const struct making *m, struct ebb_buf *out)
 {
     struct ebb_jsonw w;
@@ -182,6 +196,7 @@ static void write_job(const struct ebb__look_step *s, const struct making *m, st
     ebb_jsonw_end(&w, '}');
     ebb_jsonw_kstr(&w, "due", s->due.kind);
     ebb_jsonw_kint(&w, "scheduled_for", s->due.scheduled_for_ms);
+    ebb_jsonw_kint(&w, "not_after", not_after_ms(s));
     ebb_jsonw_end(&w, '}');
 }
 

@@ -210,8 +210,8 @@ static int end_one(struct ebb__pass *p, struct ebb_job_record *job, struct ebb_e
     if (job->state == EBB_JOB_CANCELLING || !is_allowed(p, job, json))
         rc = withdraw(p, job, err);
     else if (is_outdated) /* this pass decides again */
-        rc = ebb_withdraw_job(store, &p->generation, job->id, EBB_JOBS_ACTIVE, ebb_clock_now(&p->site->clock), &did,
-                              err);
+        rc = ebb_withdraw_job(store, &p->generation, job->id, EBB_JOBS_ACTIVE, NULL, ebb_clock_now(&p->site->clock),
+                              &did, err);
     else
         rc = carry_out(p, job, &r, err);
     ebb_value_free(json);

@@ -103,6 +103,7 @@ struct taking {
     const struct ebb_generation *generation;
     int64_t now_ms;
     unsigned from;
+    const char *why; /* NULL: its policy changed */
     bool did, is_again;
 };
 
@@ -126,6 +127,17 @@ static int cancel(struct taking *t, const struct ebb_job_record *job, const char
     return rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
 }
 
+static int64_t not_after_ms(const struct ebb_job_record *job)
+{
+    struct ebb_value *json = NULL;
+    int64_t at_ms = 0;
+
+    if (ebb_value_of_json(job->id, job->json, strlen(job->json), NULL, &json, NULL) == 0)
+        at_ms = ebb_value_int_of(json, "not_after", 0);
+    ebb_value_free(json);
+    return at_ms;
+}
+
 /* What its occurrence stood for is pending again, due at once: written first, so that it is not lost. A job that began
  * meanwhile has it. */
 static int decide_again(struct taking *t, const struct ebb_job_record *job, const struct ebb_policy *policy,
@@ -140,11 +152,11 @@ static int decide_again(struct taking *t, const struct ebb_job_record *job, cons
     pending = before;
     if (!pending.deferred_until_ms || pending.deferred_until_ms > t->now_ms) {
         pending.deferred_until_ms = t->now_ms;
-        pending.deferred_deadline_ms = 0;
+        pending.deferred_deadline_ms = not_after_ms(job);
     }
     rc = ebb_schedule_save(t->store, name, job->uuid, &pending, err);
     if (!rc)
-        rc = cancel(t, job, "withdrawn: its policy changed and decides again", err);
+        rc = cancel(t, job, t->why ? t->why : "withdrawn: its policy changed and decides again", err);
     if (!rc && !t->did)
         rc = ebb_schedule_save(t->store, name, job->uuid, &before, err);
     return rc;
@@ -171,10 +183,16 @@ static int withdraw(struct taking *t, const char *id, struct ebb_err *err)
     return rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
 }
 
-int ebb_withdraw_job(struct ebb_store *store, const struct ebb_generation *g, const char *id, unsigned from,
-                     int64_t now_ms, bool *did, struct ebb_err *err)
+bool ebb_withdraw_is_too_late(const struct ebb_job_record *job, int64_t now_ms)
 {
-    struct taking t = {store, g, now_ms, from, false, false};
+    return job->deadline_ms && now_ms >= job->deadline_ms && job->attempt == 0 && job->policy[0] && job->uuid[0] &&
+           !strncmp(job->parent, "d-", 2) && !is_by_hand(job);
+}
+
+int ebb_withdraw_job(struct ebb_store *store, const struct ebb_generation *g, const char *id, unsigned from,
+                     const char *why, int64_t now_ms, bool *did, struct ebb_err *err)
+{
+    struct taking t = {store, g, now_ms, from, why, false, false};
     int rc = withdraw(&t, id, err);
 
     *did = t.did;
@@ -201,7 +219,7 @@ int ebb_withdraw_jobs(struct ebb_store *store, const struct ebb_generation *g, i
 {
     struct ebb_job_filter filter = {.states = 1u << EBB_JOB_QUEUED};
     struct listing l = {.store = store, .generation = g};
-    struct taking t = {store, g, now_ms, 1u << EBB_JOB_QUEUED, false, false};
+    struct taking t = {store, g, now_ms, 1u << EBB_JOB_QUEUED, NULL, false, false};
     int rc;
 
     memset(out, 0, sizeof *out);

@@ -21,9 +21,12 @@ int ebb_withdraw_jobs(struct ebb_store *store, const struct ebb_generation *gene
 /* Whether one job is, or would be, such a one. */
 int ebb_withdraw_is_due(struct ebb_store *store, const struct ebb_generation *generation,
                         const struct ebb_job_record *job, bool *out, struct ebb_err *err);
-/* Take back one job that is in one of the states `from`; *did false: it is in another. */
+/* Whether what a policy decided waited for so long that its time is over (stop_in_quiet): its occurrence waits on. */
+bool ebb_withdraw_is_too_late(const struct ebb_job_record *job, int64_t now_ms);
+/* Take back one job that is in one of the states `from`; *did false: it is in another. why: what to tell of it; NULL:
+ * that its policy changed. */
 int ebb_withdraw_job(struct ebb_store *store, const struct ebb_generation *generation, const char *id, unsigned from,
-                     int64_t now_ms, bool *did, struct ebb_err *err);
+                     const char *why, int64_t now_ms, bool *did, struct ebb_err *err);
 /* Runs that are recorded as under way, but no job goes on with: interrupted. For a process that has just begun to lead.
  * Store errors. */
 int ebb_withdraw_open_runs(struct ebb_store *store, struct ebb_err *err);

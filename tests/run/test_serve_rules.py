@@ -339,6 +339,19 @@ class Passes(Base):
         self.assertEqual([], self.old(folder))
 
 
+class Late(Base):
+    def test_what_waited_too_long_is_pending_again(self):
+        folder, = self.due()
+        job = self.waiting()
+        self.sql("UPDATE job SET not_before_ms = 0, deadline_ms = 1")
+        self.ready(self.serve())
+        daemon.wait(lambda: self.state_of(job) != "queued", what="the end of the job")
+        self.assertEqual("cancelled", self.state_of(job))
+        self.ended(1)
+        self.assertEqual([], self.old(folder))
+        self.assertEqual(2, len(self.jobs()))
+
+
 class Cancelled(Base):
     def test_what_waited_for_it_goes_on(self):
         folder, = self.due('guard = { overlap = "queue_one" },')
