@@ -38,7 +38,8 @@ bool ebb__httpd_add_headers(struct ebb_http_exchange *x, struct MHD_Response *re
     if (!is_cached)
         good = good && MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES;
     good = good && MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES;
-    if (x->server && x->server->is_closing)
+    /* libmicrohttpd takes a bare LF for the end of a chunk's line: nothing after such a body is taken for a request. */
+    if ((x->server && x->server->is_closing) || ebb_http_header(x, "Transfer-Encoding"))
         good = good && MHD_add_response_header(response, "Connection", "close") == MHD_YES;
     return good;
 }

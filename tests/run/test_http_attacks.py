@@ -137,6 +137,19 @@ class Attacks(Base):
         self.settled()
         self.ends_well()
 
+    def test_after_chunks(self):
+        """Where a chunk ends is read in more than one way out there: what comes after such a body is never taken for a request."""
+        self.start()
+        head = b"POST /api/resume HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for body in (b"2\r\n{}\r\n0\r\n\r\n", b"2\n{}\r\n0\r\n\r\n", b"2;\n{}\r\n0\r\n\r\n", b"2;x=\"\r\n{}\r\n0\r\n\r\n", b"2\r\n{}\n0\n\n", b"2\r\n{}\r\n0\r\nHost: evil\r\n\r\n",
+                     b"0\r\n\r\n", b"x"):
+            answer = self.say(head + body + b"GET /healthz?smuggled HTTP/1.1\r\n" + HOST + b"\r\n")
+            self.assertEqual(1, answer.count(b"HTTP/1.1 "), (body, answer))
+            self.assertIn(b"\r\nConnection: close\r\n", answer)
+        self.alive()
+        self.settled()
+        self.ends_well()
+
     def test_noise(self):
         self.start()
         drawn = random.Random(20260101)
