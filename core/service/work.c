@@ -300,6 +300,8 @@ void ebb_work_run(const struct ebb_work_context *context, const struct ebb_job_r
     }
     if (context->cancelled)
         site->cancelled = context->cancelled;
+    site->began = context->began;
+    site->began_data = context->began_data;
     if (context->hub) {
         site->progress = tell_progress;
         site->progress_data = &telling;

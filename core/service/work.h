@@ -23,13 +23,15 @@ struct ebb_work_result {
     bool is_held; /* the plan waits for a person */
 };
 struct ebb_work_context {
-    struct ebb_workspace *ws;           /* of this thread */
-    struct ebb_hub *hub;                /* for progress; may be NULL */
-    struct ebb_metrics *metrics;        /* may be NULL */
-    const atomic_bool *cancelled;       /* of this job */
-    const struct ebb_strs *executables; /* that templates of type shell may run; NULL or empty: none */
-    unsigned attempts_max;              /* 0: 3 */
-    bool is_dry;                        /* plan, but neither apply nor record a run (`ebb run --dry-run`) */
+    struct ebb_workspace *ws;                   /* of this thread */
+    struct ebb_hub *hub;                        /* for progress; may be NULL */
+    struct ebb_metrics *metrics;                /* may be NULL */
+    const atomic_bool *cancelled;               /* of this job */
+    const struct ebb_strs *executables;         /* that templates of type shell may run; NULL or empty: none */
+    void (*began)(void *data, const char *run); /* told the run's id as soon as it is known; NULL: nobody */
+    void *began_data;
+    unsigned attempts_max; /* 0: 3 */
+    bool is_dry;           /* plan, but neither apply nor record a run (`ebb run --dry-run`) */
 };
 /* What a job is told by in its json:
  * - remove-orphan-files: the arguments of the job (catalog_name, table_identifier, older_than, location, dry_run,

@@ -181,6 +181,7 @@ int ebb__work_restore(struct ebb__work *w, struct ebb_err *err)
     if (rc)
         return rc;
     snprintf(w->out->run, sizeof w->out->run, "%s", run);
+    ebb_site_began(w->site, run);
     ebb_strs_init(&paths);
     rc = read_texts(w, "paths", &paths, err);
     if (!rc)
@@ -223,8 +224,10 @@ int ebb__work_purge(struct ebb__work *w, struct ebb_err *err)
         rc = check_id(w, "runs", runs.items[i], "r-", err);
     if (!rc)
         rc = read_duration(w, "older_than", &o.older_than_ms, err);
-    if (!rc && runs.count == 1)
+    if (!rc && runs.count == 1) {
         snprintf(w->out->run, sizeof w->out->run, "%s", runs.items[0]);
+        ebb_site_began(w->site, runs.items[0]);
+    }
     if (!rc)
         rc = purge(w, &runs, &o, err);
     ebb_strs_fini(&runs);

@@ -148,6 +148,8 @@ int ebb__work_connect(const struct ebb__work *w, const struct ebb_strs *recorded
         *out = NULL;
         return rc;
     }
+    ebb_workspace_site(*out)->began = site->began;
+    ebb_workspace_site(*out)->began_data = site->began_data;
     ebb_workspace_site(*out)->deadline_ms = site->deadline_ms;
     ebb_workspace_site(*out)->allow_below_floor = site->allow_below_floor;
     return 0;

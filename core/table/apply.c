@@ -87,6 +87,8 @@ static int claim(struct ebb__run *run, const struct ebb_plan_file *plan, struct 
     if (!rc)
         rc = ebb_store_claim_plan(run->site.store, &of_plan, &of_run, err);
     EBB_FAILPOINT("journal.claim.after");
+    if (!rc)
+        ebb_site_began(&run->site, run->record.id);
     ebb_buf_fini(&plan_json);
     ebb_buf_fini(&json);
     return rc;

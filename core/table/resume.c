@@ -225,6 +225,7 @@ static int go_on(struct ebb__run *run, struct ebb_plan_file *plan, struct ebb_er
 
     memset(&r, 0, sizeof r);
     r.run = run;
+    ebb_site_began(&run->site, run->record.id);
     rc = ebb__batch_init(&r.redo, EBB_BATCH_DEFAULT, err);
     if (!rc)
         rc = ebb__batch_init(&r.settle, EBB_BATCH_DEFAULT, err);

@@ -15,3 +15,9 @@ void ebb_site_progress(const struct ebb_site *site, const char *phase, int64_t d
     if (site->progress)
         site->progress(site->progress_data, &progress);
 }
+
+void ebb_site_began(const struct ebb_site *site, const char *run)
+{
+    if (site->began)
+        site->began(site->began_data, run);
+}

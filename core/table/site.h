@@ -33,6 +33,8 @@ struct ebb_site {
     bool allow_below_floor;  /* set in the configuration for this table or job */
     void (*progress)(void *data, const struct ebb_progress *progress); /* NULL: none */
     void *progress_data;
+    void (*began)(void *data, const char *run); /* told a run's id as soon as it is recorded, or gone on with; NULL */
+    void *began_data;
     const atomic_bool *cancelled; /* NULL: never; checked between batches and files: EBB_ECANCELLED */
     int64_t deadline_ms;          /* of ebb_clock_elapsed_ms; past it the work counts as cancelled; 0: none */
 };
@@ -40,5 +42,6 @@ struct ebb_site {
 /* Whether to stop at the next safe point; and one step of progress, done of total (0 unknown), to whoever listens. */
 bool ebb_site_is_cancelled(const struct ebb_site *site);
 void ebb_site_progress(const struct ebb_site *site, const char *phase, int64_t done, int64_t total);
+void ebb_site_began(const struct ebb_site *site, const char *run);
 
 #endif

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 import sys
 import unittest
 
@@ -98,6 +99,37 @@ class Audit(Base):
         self.assertEqual("torn", self.lines()[before]["event"])
         self.assertEqual("ok", self.check("audit")[0][0])
         self.assertEqual(0, d.stop())
+
+
+class Log(Base):
+    def run_of_job(self):
+        with sqlite3.connect("file:%s/ebb.db?mode=ro" % self.state, uri=True) as db:
+            found = db.execute("SELECT run FROM job").fetchone()[0]
+        db.close()
+        return found
+
+    def test_a_run_is_named_as_soon_as_it_is_known(self):
+        d = self.ready(self.serve("--log-format", "json"))
+        self.assertEqual(202, self.event(d, 1).status)
+        self.ended(1)
+        run = self.run_of_job()
+        self.assertEqual(0, d.stop())
+        job = self.jobs()[0][0]
+        lines = [line for line in map(json.loads, d.said().splitlines()) if line.get("job") == job]
+        said = [(line["msg"].split(":")[0], line.get("run")) for line in lines]
+        at = said.index(("run begun", run))
+        self.assertEqual([run] * len(said[at:]), [r for _, r in said[at:]])
+        self.assertIn("job ended", [m for m, _ in said[at:]])
+
+    def test_a_run_that_is_undone_is_named(self):
+        d = self.ready(self.serve())
+        self.assertEqual(202, self.event(d, 1).status)
+        self.ended(1)
+        run = self.run_of_job()
+        self.assertEqual(202, d.ask("/api/runs/%s/restore" % run, "POST", {}).status)
+        self.ended(2)
+        self.assertEqual(0, d.stop())
+        self.assertEqual(2, len([line for line in d.said().splitlines() if " run begun " in line and run in line]), d.said())
 
 
 class Program(Base):
