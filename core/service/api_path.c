@@ -48,15 +48,39 @@ int ebb__api_decode(const char *text, size_t n, bool plus, struct ebb_buf *out, 
 
 #define TOKEN_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
+/* The character at a place of a path, and how many bytes it takes there: "%5F" is a '_', too. */
+static char letter_at(const char *path, size_t *n)
+{
+    int high = path[0] == '%' ? hex_of(path[1]) : -1, low = high >= 0 ? hex_of(path[2]) : -1;
+
+    *n = low >= 0 ? 3 : 1;
+    return low >= 0 ? (char)(high * 16 + low) : path[0];
+}
+
+/* Bytes of what looks like a token at a place of a path, 0: nothing does. */
+static size_t token_at(const char *path)
+{
+    static const char begin[] = "ebb_";
+    size_t bytes = 0, letters = 0, n;
+
+    for (char c = letter_at(path, &n); c && strchr(TOKEN_LETTERS, c); c = letter_at(path + bytes, &n)) {
+        if (letters < sizeof begin - 1 && c != begin[letters])
+            return 0;
+        letters++;
+        bytes += n;
+    }
+    return letters < TOKEN_MIN ? 0 : bytes;
+}
+
 void ebb__api_show_path(const char *path, struct ebb_buf *out)
 {
     size_t n = strlen(path);
 
     n = n < SHOWN_MAX ? n : SHOWN_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t token = strncmp(path + i, "ebb_", 4) ? 0 : strspn(path + i, TOKEN_LETTERS);
+        size_t token = token_at(path + i);
 
-        if (token < TOKEN_MIN) {
+        if (!token) {
             ebb_buf_putc(out, path[i]);
             continue;
         }

@@ -361,10 +361,17 @@ class Routes(Base):
         token = "ebb_" + "aB3-_" * 8 + "xyz"
         for method, path in (("DELETE", "/api/tokens/" + token), ("GET", "/api/plans/" + token), ("GET", "/" + token), ("POST", "/api/plans/x/reject?y=" + token)):
             d.ask(path, method, None, {"Referer": token, "User-Agent": token, "Idempotency-Key": token})
+        encoded = token.replace("_", "%5f").replace("e", "%65")
+        d.ask("/api/tokens/" + encoded, "DELETE")
+        d.ask("/api/metalakes/%65bb_short/jobs/runs", "POST")  # what is too short for one is shown as it came
         self.assertEqual(0, d.stop())
         self.assertNotIn(token[:30], d.said())
+        self.assertNotIn(encoded[10:50], d.said())
+        self.assertIn("/%65bb_short/", d.said())
         with open(os.path.join(self.state, "audit.jsonl"), encoding="utf-8") as f:
-            self.assertNotIn(token[:30], f.read())
+            audit = f.read()
+        self.assertNotIn(token[:30], audit)
+        self.assertNotIn(encoded[10:50], audit)
 
     def test_the_document_has_every_route(self):
         self.configure()
