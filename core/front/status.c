@@ -193,6 +193,8 @@ static const char *or_none(const char *text)
     return text ? text : "";
 }
 
+#define HASH_SHOWN 19 /* "sha256:" and twelve digits; --json has all */
+
 /* Most messages begin with the file that they are about. */
 static void print_fault(struct ebb_buf *out, const struct ebb_value *e)
 {
@@ -214,9 +216,10 @@ static void print_generation(struct ebb_buf *out, const struct ebb_value *status
 {
     const struct ebb_value *g = ebb_value_get(status, "generation"), *e = ebb_value_get(g, "error");
 
-    field(out, "policies", "%" PRId64 " policies, %" PRId64 " bindings, %s, loaded %s",
-          ebb_value_int_of(status, "policies", 0), ebb_value_int_of(status, "bindings", 0),
-          or_none(ebb_value_text_of(g, "hash")), or_none(ebb_value_text_of(g, "loaded")));
+    field(out, "policies", "%" PRId64 ", bindings %" PRId64, ebb_value_int_of(status, "policies", 0),
+          ebb_value_int_of(status, "bindings", 0));
+    field(out, "generation", "%.*s…, loaded %s", HASH_SHOWN, or_none(ebb_value_text_of(g, "hash")),
+          or_none(ebb_value_text_of(g, "loaded")));
     if (e)
         print_fault(out, e);
 }

@@ -89,6 +89,8 @@ class Life(Base):
         said = self.ebb("status")
         self.assertEqual(0, said.status, said.err)
         self.assertIn("serving", said.out)
+        self.assertIn("  generation      %s…, loaded " % s["generation"]["hash"][:19], said.out)
+        self.assertLessEqual(max(len(line) for line in said.out.splitlines()), 80)
         self.assertEqual(s["pid"], json.loads(self.ebb("status", "--json").out)["pid"])
         self.assertEqual(0, d.stop())
         self.assertFalse(os.path.exists(place))
