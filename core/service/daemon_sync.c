@@ -130,7 +130,7 @@ static int resolve(struct task *task, struct ebb_store *store)
         rc = ebb__job_change(store, left.ended.items[i], LIVE, EBB_JOB_CANCELLED, "cancelled on request", now_ms,
                              &task->err);
     if (!rc)
-        rc = ebb_withdraw_open_runs(store, &task->err);
+        rc = ebb_withdraw_open_runs(store, now_ms, &task->err);
     task->resumed = left.ids.count;
     ebb_strs_fini(&left.ids);
     ebb_strs_fini(&left.ended);

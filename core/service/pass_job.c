@@ -240,5 +240,5 @@ int ebb__pass_end_left(struct ebb__pass *p, struct ebb_err *err)
     }
     free(l.jobs);
     ebb_arena_fini(&l.arena);
-    return rc ? rc : ebb_withdraw_open_runs(p->site->store, err);
+    return rc ? rc : ebb_withdraw_open_runs(p->site->store, ebb_clock_now(&p->site->clock), err);
 }

@@ -238,33 +238,48 @@ int ebb_withdraw_jobs(struct ebb_store *store, const struct ebb_generation *g, i
 
 /* ---- runs that nobody goes on with ---- */
 
-static int on_active(void *data, const struct ebb_job_record *job, struct ebb_err *err)
+#define LONG_MS ((int64_t)2 * 24 * 3600 * 1000)
+
+struct open_runs {
+    struct ebb_store *store;
+    int64_t now_ms, at_ms; /* of the run at hand */
+    bool is_active, is_over;
+};
+
+static int on_its_job(void *data, const struct ebb_job_record *job, struct ebb_err *err)
 {
-    (void)job;
+    struct open_runs *o = data;
+    bool is_final = ebb_job_state_is_final(job->state);
+
     (void)err;
-    *(bool *)data = true;
+    o->is_active = o->is_active || !is_final;
+    o->is_over =
+        o->is_over || (is_final && job->started_ms && job->started_ms <= o->at_ms && job->ended_ms >= o->at_ms);
     return 0;
 }
 
-/* A run that no job goes on with is not under way, though its process did not live to write that: it would be in the
- * way of its policy for ever. */
+/* A run whose job is over is not under way, though its process did not live to write that: it would be in the way of
+ * its policy for ever. One without a job may be of another process; but not for long. */
 static int on_open_run(void *data, const struct ebb_record *run, struct ebb_err *err)
 {
     static const char *const FROM[] = {"started", NULL};
-    struct ebb_store *store = data;
-    struct ebb_job_filter filter = {.uuid = run->uuid, .states = EBB_JOBS_ACTIVE, .limit = 1};
-    bool is_active = false;
-    int rc = ebb_store_list_jobs(store, &filter, on_active, &is_active, err);
+    struct open_runs *o = data;
+    struct ebb_job_filter filter = {.uuid = run->uuid, .policy = run->policy};
+    int rc;
 
-    if (rc || is_active)
+    o->is_active = o->is_over = false;
+    o->at_ms = run->at_ms;
+    rc = ebb_store_list_jobs(o->store, &filter, on_its_job, o, err);
+    if (rc || o->is_active || (!o->is_over && run->at_ms > o->now_ms - LONG_MS))
         return rc;
-    rc = ebb_store_set_status(store, EBB_RECORD_RUN, run->id, FROM, "interrupted", err);
+    rc = ebb_store_set_status(o->store, EBB_RECORD_RUN, run->id, FROM, "interrupted", err);
     return rc == -(int)EBB_ERUN_STATE || rc == -(int)EBB_ENOT_FOUND ? 0 : rc;
 }
 
-int ebb_withdraw_open_runs(struct ebb_store *store, struct ebb_err *err)
+int ebb_withdraw_open_runs(struct ebb_store *store, int64_t now_ms, struct ebb_err *err)
 {
     struct ebb_record_filter open = {.status = "started"};
+    struct open_runs o = {.store = store, .now_ms = now_ms};
 
-    return ebb_store_list(store, EBB_RECORD_RUN, &open, on_open_run, store, err);
+    return ebb_store_list(store, EBB_RECORD_RUN, &open, on_open_run, &o, err);
 }

@@ -27,8 +27,8 @@ bool ebb_withdraw_is_too_late(const struct ebb_job_record *job, int64_t now_ms);
  * that its policy changed. */
 int ebb_withdraw_job(struct ebb_store *store, const struct ebb_generation *generation, const char *id, unsigned from,
                      const char *why, int64_t now_ms, bool *did, struct ebb_err *err);
-/* Runs that are recorded as under way, but no job goes on with: interrupted. For a process that has just begun to lead.
- * Store errors. */
-int ebb_withdraw_open_runs(struct ebb_store *store, struct ebb_err *err);
+/* Runs that are recorded as under way, but whose job is over, or that no job began and that are older than two days:
+ * interrupted. For a process that has just begun to lead. Store errors. */
+int ebb_withdraw_open_runs(struct ebb_store *store, int64_t now_ms, struct ebb_err *err);
 
 #endif

@@ -330,9 +330,9 @@ class Passes(Base):
     def test_a_run_whose_process_was_killed(self):
         """Its job was taken back: it is not in the way of the next."""
         folder, job = self.left()
-        self.sql("UPDATE job SET state = 5, ended_ms = 1")
+        self.sql("UPDATE job SET state = 5, ended_ms = started_ms + 10")
         self.sql("INSERT INTO record (kind, id, tbl, uuid, policy, status, at_ms, end_ms, parent, json)"
-                 " SELECT 1, 'r-01', tbl, uuid, policy, 'started', queued_ms, 0, '', '{}' FROM job")
+                 " SELECT 1, 'r-01', tbl, uuid, policy, 'started', started_ms + 1, 0, '', '{}' FROM job")
         self.again()
         self.assertEqual(0, self.ebb("run").status)
         self.assertEqual([("interrupted",)], self.sql("SELECT status FROM record WHERE id = 'r-01'"))
