@@ -63,8 +63,12 @@ void ebb__daemon_news(struct ebb__daemon *d, const char *type, ...)
     ebb_jsonw_init(&w, &text);
     ebb_jsonw_begin(&w, '{');
     va_start(args, type);
-    while ((key = va_arg(args, const char *)) != NULL)
-        ebb_jsonw_kstr(&w, key, va_arg(args, const char *));
+    while ((key = va_arg(args, const char *)) != NULL) {
+        const char *value = va_arg(args, const char *);
+
+        if (value && value[0])
+            ebb_jsonw_kstr(&w, key, value);
+    }
     va_end(args);
     ebb_jsonw_end(&w, '}');
     if (ebb_buf_check(&text, type, NULL) == 0)

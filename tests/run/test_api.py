@@ -777,6 +777,7 @@ class Events(Base):
         ids = [h[0] for h in heard]
         self.assertEqual(sorted(set(ids)), ids)
         self.assertIn("job", {h[1] for h in heard})
+        self.assertNotIn("", [value for h in heard for value in h[2].values()])
         # Whoever comes back gets what was missed, and nothing twice.
         before, heard = list(heard), []
         listen({"Last-Event-ID": str(before[0][0])}, lambda h: h[0] == before[-1][0])
