@@ -52,10 +52,11 @@ static int run_purge(struct ebb_api_call *call, struct ebb_err *err)
     struct ebb_buf json;
     struct ebb_jsonw w;
     int64_t age_ms;
-    int rc = older_than ? ebb_duration_parse(older_than, &age_ms, err) : 0;
+    int rc;
 
-    if (!rc)
-        rc = ebb__api_take(call, EBB_RECORD_RUN, call->args->items[0], &taken, err);
+    if (older_than && ebb_duration_parse(older_than, &age_ms, err))
+        return ebb_err_as(err, EBB_EUSAGE, "older_than");
+    rc = ebb__api_take(call, EBB_RECORD_RUN, call->args->items[0], &taken, err);
     if (rc)
         return rc;
     ebb_buf_init(&json, JOB_MAX);

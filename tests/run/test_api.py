@@ -260,6 +260,9 @@ class Routes(Base):
         hint("DELETE", "/api/tokens/two", None, 404, "/api/tokens")
         for when in ("tomorrow", "2026-12-01", "2026-12-01T00:00:00"):
             hint("POST", "/api/events", {"source": "s", "type": "a", "at": when}, 400, "Z")
+        a = d.ask("/api/runs/r-1/purge", "POST", {"older_than": "soon"})
+        self.assertEqual((400, "usage"), (a.status, a.json()["code"]))
+        self.assertTrue(a.json()["detail"].startswith("older_than: "), a.text)
         plan, _ = self.plan(d)
         self.post(d, "/api/plans/%s/reject" % plan)
         for what in ("approve", "reject", "apply"):
