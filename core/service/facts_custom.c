@@ -7,10 +7,11 @@
 
 #define NAMES_MAX 1000
 #define BYTES_MAX ((size_t)1 << 20) /* of all names and values */
+#define ENOUGH 1
 
 struct listing {
     struct ebb_value *stats, *custom; /* custom NULL: there was none yet */
-    size_t count, bytes;
+    size_t seen, bytes;
 };
 
 /* In a list of one; NULL: it is no value, or more than a script may hand over. */
@@ -39,11 +40,12 @@ static int on_statistic(void *data, const struct ebb_statistic *s, struct ebb_er
     struct ebb_value *value;
     int rc;
 
-    if (l->count >= NAMES_MAX || n > BYTES_MAX - l->bytes)
+    if (l->seen++ == NAMES_MAX)
+        return ENOUGH;
+    if (n > BYTES_MAX - l->bytes)
         return 0;
     rc = read_value(s->json, &value, err);
     if (!rc && ebb_value_get_at(value, 0)) {
-        l->count++;
         l->bytes += n;
         if (!l->custom)
             l->custom = ebb_value_put_map(l->stats, "custom");
@@ -58,6 +60,7 @@ int ebb__facts_put_custom(const struct ebb_site *site, const struct ebb_table *t
 {
     struct ebb_statistic_filter filter = {.table = t->label};
     struct listing l = {.stats = stats};
+    int rc = site->store ? ebb_store_list_statistics(site->store, &filter, on_statistic, &l, err) : 0;
 
-    return site->store ? ebb_store_list_statistics(site->store, &filter, on_statistic, &l, err) : 0;
+    return rc == ENOUGH ? 0 : rc;
 }

@@ -231,7 +231,8 @@ static void test_statistics_of_others(void **state)
         put_statistic(&w, "lake.db.a", "", name, "1");
     }
     facts = facts_of(&w, NULL);
-    assert_int_equal(ebb_value_get_count(sub(ebb_value_get(facts, "table"), "stats", "custom")), 1000);
+    /* the first thousand by name: four of them are nothing that can be told */
+    assert_int_equal(ebb_value_get_count(sub(ebb_value_get(facts, "table"), "stats", "custom")), 996);
     ebb_value_free(facts);
     close_world(&w);
 }
