@@ -148,6 +148,7 @@ int ebb_help_print(struct ebb_buf *out, const char *name, struct ebb_err *err)
     } else if (ebb_command_is_group(name)) {
         ebb_buf_printf(out, "Usage: ebb %s COMMAND [OPTION…]\n\nCommands:\n", name);
         print_list(out, name);
+        ebb_buf_printf(out, "\nebb %s COMMAND --help tells more, with examples.\n", name);
     } else {
         rc = ebb_err_set(err, EBB_EUSAGE, "help: %s: no such command", name);
         if (ebb_command_nearest(name))

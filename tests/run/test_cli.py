@@ -164,6 +164,12 @@ class Help(Base):
                 self.assertEqual(done.out, self.ebb("-h", *name.split()).out)
                 self.assertLessEqual(max(len(line) for line in done.out.split("Examples:")[0].splitlines()), 80)
 
+    def test_help_of_groups_leads_on(self):
+        for name in ("token", "job", "sql", "new"):
+            done = self.ebb(name, "--help")
+            self.assertEqual(0, done.status, done.err)
+            self.assertIn("ebb %s COMMAND --help tells more, with examples." % name, done.out)
+
     def test_help_needs_no_arguments_and_no_configuration(self):
         self.assertEqual(0, program.run(["apply", "--help", "--config", "/no/such"]).status)
 
