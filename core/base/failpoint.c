@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void ebb_failpoint_pass(const char *name)
@@ -22,7 +23,7 @@ void ebb_failpoint_pass(const char *name)
             fclose(f);
         }
     }
-    if (kill_at && strtol(kill_at, NULL, 10) == passed)
+    if (kill_at && (strtol(kill_at, NULL, 10) == passed || !strcmp(kill_at, name)))
         kill(getpid(), SIGKILL);
 }
 #else

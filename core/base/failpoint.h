@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Numbered crash points, for crash tests only. In a build with EBB_FAILPOINTS the process kills itself with SIGKILL
- * when it passes the point whose number stands in the environment variable EBB_FAILPOINT; with EBB_FAILPOINT_TRACE=FILE
+ * when it passes the point whose number, or first the one whose name, stands in the environment variable
+ * EBB_FAILPOINT; with EBB_FAILPOINT_TRACE=FILE
  * each point passed appends "<number> <name>\n" to that file. In every other build the macro is nothing.
  */
 #ifndef EBB_BASE_FAILPOINT_H

@@ -136,7 +136,8 @@ class Soak(test_serve.Base):
         subprocess.run(["prlimit", "--pid", str(self.daemon.process.pid), "--fsize=%s:" % size], check=False, stderr=subprocess.DEVNULL)
 
     def fault_disk(self):
-        self.limit(os.path.getsize(os.path.join(self.state, "ebb.db-wal")) // 2)
+        log = os.path.join(self.state, "ebb.db-wal")
+        self.limit(os.path.getsize(log) // 2 if os.path.exists(log) else 0)
         self.plant()
         time.sleep(self.random.uniform(0.1, 2))
         self.limit("unlimited")
