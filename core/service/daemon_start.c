@@ -9,7 +9,7 @@
 #include "service/daemon_jobs_priv.h"
 
 #define LOOK_THREADS (EBB__LOOKS_MAX + 1) /* one more for listing and small work with the store */
-#define API_THREADS 3 /* one more than questions may take */
+#define API_THREADS 3                     /* one more than questions may take */
 #define GRACE_MS 5000
 
 static void fill_options(struct ebb__daemon *d, struct ebb_worker_options *o, const char *pool)
