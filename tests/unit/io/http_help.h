@@ -29,6 +29,8 @@
 struct world {
     uv_loop_t loop;
     uv_async_t over;
+    uv_prepare_t turn;
+    atomic_int turns; /* of the loop: one that spins has hundreds of thousands a second */
     struct ebb_http_server *server;
     struct ebb_http_server_options options;
     struct ebb_strs hosts;
@@ -353,6 +355,13 @@ static void on_server_closed(void *data)
         reply_text(w->held, 200, "held");
 }
 
+static void on_turn(uv_prepare_t *turn)
+{
+    struct world *w = turn->data;
+
+    atomic_fetch_add(&w->turns, 1);
+}
+
 static void on_over(uv_async_t *over)
 {
     struct world *w = over->data;
@@ -364,6 +373,7 @@ static void on_over(uv_async_t *over)
         w->held = NULL;
     }
     uv_close((uv_handle_t *)over, NULL);
+    uv_close((uv_handle_t *)&w->turn, NULL);
 }
 
 static void world_init(struct world *w, void (*client)(struct world *w))
@@ -385,6 +395,9 @@ static void world_run(struct world *w)
     assert_int_equal(uv_loop_init(&w->loop), 0);
     w->over.data = w;
     assert_int_equal(uv_async_init(&w->loop, &w->over, on_over), 0);
+    w->turn.data = w;
+    assert_int_equal(uv_prepare_init(&w->loop, &w->turn), 0);
+    assert_int_equal(uv_prepare_start(&w->turn, on_turn), 0);
     if (ebb_http_server_open(&w->loop, &w->options, &w->server, &err))
         fail_msg("%s", err.message);
     w->port = (unsigned)atoi(strrchr(ebb_http_server_address(w->server), ':') + 1);
