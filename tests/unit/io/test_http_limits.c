@@ -109,8 +109,9 @@ static void test_idle(void **state)
     world_run(&w);
 }
 
-/* One that pauses for 5 ms each time has a few hundred in two seconds; one that spins hundreds of thousands. */
-#define TURNS_MAX 5000
+/* One that pauses for 5 ms after each 64 turns that did nothing has less in two seconds; one that spins many times
+ * that. */
+#define TURNS_MAX (64 * 2000 / 5 + 1000)
 
 /* A chunk extension that never ends fills the buffer: nothing more is read, and the processor is left alone. */
 static void stuck(struct world *w)
