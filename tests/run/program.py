@@ -64,6 +64,17 @@ def read_plan(name):
     return lines[0], uris, lines[-1]
 
 
+def entry(path):
+    """What must not change of one file, or of a link."""
+    st = os.lstat(path)
+    if stat.S_ISLNK(st.st_mode):
+        content = os.readlink(path)
+    else:
+        with open(path, "rb") as f:
+            content = hashlib.sha256(f.read()).hexdigest()
+    return (st.st_ino, st.st_size, st.st_mtime_ns, st.st_mode, content)
+
+
 def tree(root, without=()):
     """{path: what must not change} of everything but folders below root; links by their target."""
     found = {}
@@ -71,13 +82,7 @@ def tree(root, without=()):
         subdirs[:] = [d for d in subdirs if d not in without]
         for name in files + [d for d in subdirs if os.path.islink(os.path.join(folder, d))]:
             full = os.path.join(folder, name)
-            st = os.lstat(full)
-            if stat.S_ISLNK(st.st_mode):
-                content = os.readlink(full)
-            else:
-                with open(full, "rb") as f:
-                    content = hashlib.sha256(f.read()).hexdigest()
-            found[full] = (st.st_ino, st.st_size, st.st_mtime_ns, st.st_mode, content)
+            found[full] = entry(full)
     return found
 
 
