@@ -82,7 +82,10 @@ def tree(root, without=()):
         subdirs[:] = [d for d in subdirs if d not in without]
         for name in files + [d for d in subdirs if os.path.islink(os.path.join(folder, d))]:
             full = os.path.join(folder, name)
-            found[full] = entry(full)
+            try:
+                found[full] = entry(full)
+            except FileNotFoundError:  # it went while this walked: it is not there
+                continue
     return found
 
 
