@@ -14,6 +14,7 @@ pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 
@@ -32,7 +33,7 @@ if(EBB_SANITIZE)
   target_link_options(ebb_flags INTERFACE -fsanitize=${EBB_SANITIZE})
 endif()
 target_link_libraries(ebb_flags INTERFACE PkgConfig::LUA PkgConfig::CJSON PkgConfig::SQLITE PkgConfig::DEFLATE
-  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::XXHASH PkgConfig::CRYPTO PkgConfig::UV PkgConfig::MICROHTTPD PkgConfig::CURL
+  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::XXHASH PkgConfig::CRYPTO PkgConfig::UV PkgConfig::MICROHTTPD PkgConfig::CURL PkgConfig::EXPAT
   PkgConfig::SYSTEMD ${SNAPPY_LIBRARY} Threads::Threads m)
 
 set(EBB_LAYERS base format io table engine service)

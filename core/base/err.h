@@ -38,6 +38,7 @@
     X(EHINT, "metadata.hint_missing_version", "hint-missing-version", 2)                                               \
     X(ENOT_CURRENT, "metadata.not_current", "", 2)                                                                     \
     X(EPOINTER_UNKNOWN, "metadata.pointer_unknown", "", 2)                                                             \
+    X(EFEWER_SNAPSHOTS, "catalog.fewer_snapshots", "", 2)                                                              \
     X(EMETADATA_CHANGED, "metadata.changed", "", 2)                                                                    \
     X(EMETADATA_PLACE, "metadata.wrong_place", "", 2)                                                                  \
     X(EFOREIGN_TABLE, "location.foreign_table", "foreign-table", 2)                                                    \
@@ -64,11 +65,15 @@
     X(EREFUSED, "policy.refused", "", 2)                                                                               \
     X(EVERIFY, "verify.missing_files", "", 1)                                                                          \
     X(EIO, "io.failed", "", 3)                                                                                         \
+    X(ECHANGED, "io.changed", "", 3)                                                                                   \
     X(EPERMISSION, "io.permission", "", 3)                                                                             \
     X(ENOSPACE, "io.no_space", "", 3)                                                                                  \
     X(ENOENT, "io.not_found", "", 3)                                                                                   \
     X(EEXIST, "io.exists", "", 3)                                                                                      \
     X(ECATALOG, "catalog.failed", "", 3)                                                                               \
+    X(ECOMMIT_UNKNOWN, "commit.unknown_state", "", 3)                                                                  \
+    X(ECOMMIT_CONFLICT, "commit.conflict", "", 3)                                                                      \
+    X(EENGINE, "engine.failed", "", 3)                                                                                 \
     X(ESTORE, "store.failed", "", 3)                                                                                   \
     X(ESTORE_CORRUPT, "store.corrupt", "", 3)                                                                          \
     X(EAUDIT, "audit.broken", "", 3)                                                                                   \

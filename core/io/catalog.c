@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite};
-static const char *const NOT_BUILT[] = {"rest", "gravitino", "glue", "hive", "postgresql"};
+static const char *const NOT_BUILT[] = {"hive", "postgresql"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -19,6 +19,7 @@ void ebb_table_ref_fini(struct ebb_table_ref *ref)
     free(ref->name);
     free(ref->metadata_uri);
     free(ref->folder_uri);
+    free(ref->snapshots);
     ebb_strs_fini(&ref->lagging);
     memset(ref, 0, sizeof *ref);
 }
@@ -99,26 +100,29 @@ static int absolute_path(const char *path, char **out, struct ebb_err *err)
     return rc;
 }
 
-static int fill(struct ebb_catalog *c, const struct ebb_catalog_config *config, struct ebb_err *err)
+static int fill(struct ebb_catalog *c, const struct ebb_catalog_config *config, const struct ebb_catalog_site *site,
+                struct ebb_err *err)
 {
     int rc;
 
     rc = check_name(config->name, err);
     if (!rc)
         rc = find_type(config, &c->ops, err);
-    if (!rc && (!config->path || !*config->path))
+    if (!rc && ebb__catalog_is_local(c->ops) && (!config->path || !*config->path))
         rc = ebb_err_set(err, EBB_ECONFIG, "catalog '%s': path is missing", config->name);
-    if (!rc)
+    if (!rc && config->path)
         rc = absolute_path(config->path, &c->path, err);
     if (rc)
         return rc;
     c->name = strdup(config->name);
     c->sql_name = strdup(config->sql_name ? config->sql_name : config->name);
-    return c->name && c->sql_name ? 0 : ebb_err_nomem(err);
+    if (!c->name || !c->sql_name)
+        return ebb_err_nomem(err);
+    return c->ops->open ? c->ops->open(c, config, site, err) : 0;
 }
 
-int ebb_catalog_new(const struct ebb_catalog_config *config, struct ebb_storage *storage, struct ebb_catalog **out,
-                    struct ebb_err *err)
+int ebb_catalog_new(const struct ebb_catalog_config *config, const struct ebb_catalog_site *site,
+                    struct ebb_catalog **out, struct ebb_err *err)
 {
     struct ebb_catalog *c = calloc(1, sizeof *c);
     int rc;
@@ -126,8 +130,8 @@ int ebb_catalog_new(const struct ebb_catalog_config *config, struct ebb_storage 
     *out = NULL;
     if (!c)
         return ebb_err_nomem(err);
-    c->storage = storage;
-    rc = fill(c, config, err);
+    c->storage = site->storage;
+    rc = fill(c, config, site, err);
     if (rc)
         ebb_catalog_free(c);
     else
@@ -139,6 +143,8 @@ void ebb_catalog_free(struct ebb_catalog *catalog)
 {
     if (!catalog)
         return;
+    if (catalog->ops && catalog->ops->close)
+        catalog->ops->close(catalog);
     free(catalog->name);
     free(catalog->path);
     free(catalog->sql_name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout) and `sqlite`
- * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog) so far, and tables opened by path. Read only. Never
- * decides by numbers in file names in a catalog table: only the pointer counts. Not thread safe.
+ * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout), `sqlite`
+ * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog), `rest` (Iceberg REST), `gravitino` and `glue`, and
+ * tables opened by path. Read only, but for what io/catalog_commit.h does. Never decides by numbers in file names in a
+ * catalog table: only the pointer counts. Not thread safe.
  */
 #ifndef EBB_IO_CATALOG_H
 #define EBB_IO_CATALOG_H
@@ -17,22 +18,53 @@ struct ebb_table_ref {
     char *metadata_uri; /* current metadata file; NULL when unknown */
     char *folder_uri; /* the folder the catalog keeps the table in (directory catalogs, tables by path whose metadata is
                        * in `metadata`); NULL elsewhere */
+    bool has_snapshots; /* the catalog told the snapshots itself (rest): then they must be those of the metadata file */
+    int64_t *snapshots; /* their ids, as told; owned */
+    size_t snapshot_count;
     struct ebb_strs lagging; /* hadoop layout: metadata files vK with K >= the hint, other than the current one */
     struct ebb_err problem;  /* why metadata_uri is NULL (EBB_OK: none): EBB_EPOINTER_UNKNOWN, EBB_EHINT, … */
 };
 void ebb_table_ref_fini(struct ebb_table_ref *ref);
 
 struct ebb_catalog;
+/* What was configured of a catalog (`catalogs.NAME`). All texts are borrowed during ebb_catalog_new; NULL: not said.
+ * Keys that a type does not know are refused by whoever reads the configuration. */
 struct ebb_catalog_config {
     const char *name;     /* [A-Za-z_][A-Za-z0-9_-]* */
-    const char *type;     /* "directory", "sqlite" */
-    const char *path;     /* local path */
+    const char *type;     /* "directory", "sqlite", "rest", "gravitino", "glue" */
+    const char *path;     /* directory, sqlite: local path */
     const char *sql_name; /* sqlite: value of catalog_name; NULL = name */
+    /* rest, gravitino */
+    const char *uri;
+    const char *token;              /* sent as bearer */
+    const struct ebb_strs *headers; /* "Name: value", sent with every request */
+    /* rest */
+    const char *warehouse;
+    const char *prefix;     /* NULL: what /v1/config says */
+    const char *credential; /* OAuth2 client credentials, "ID:SECRET" */
+    const char *oauth2_uri; /* NULL: <uri>/v1/oauth/tokens */
+    const char *scope;      /* NULL: "catalog" */
+    bool vended;            /* ask for storage credentials of each table and use them */
+    /* gravitino */
+    const char *metalake, *catalog;
+    /* glue */
+    const char *endpoint;   /* NULL: AWS's of the region */
+    const char *catalog_id; /* the account; NULL: the caller's */
+    struct ebb_aws_config aws;
+    /* all that speak HTTP */
+    const char *ca_file;
 };
-/* EBB_ECONFIG: unknown type (rest, gravitino, glue, hive, postgresql are named as not built), missing path. storage is
- * borrowed. Opens nothing yet. */
-int ebb_catalog_new(const struct ebb_catalog_config *config, struct ebb_storage *storage, struct ebb_catalog **out,
-                    struct ebb_err *err);
+/* What a catalog needs of its surroundings. storage is borrowed, as cancelled is (may be NULL). */
+struct ebb_catalog_site {
+    struct ebb_storage *storage;
+    struct ebb_clock clock;
+    struct ebb_log log;
+    const atomic_bool *cancelled;
+};
+/* EBB_ECONFIG: unknown type (hive, postgresql are named as not built), missing or unusable key. Opens and connects to
+ * nothing yet. */
+int ebb_catalog_new(const struct ebb_catalog_config *config, const struct ebb_catalog_site *site,
+                    struct ebb_catalog **out, struct ebb_err *err);
 void ebb_catalog_free(struct ebb_catalog *catalog);
 const char *ebb_catalog_name(const struct ebb_catalog *catalog);
 
@@ -65,6 +97,9 @@ struct ebb_hadoop_version {
     char *metadata_uri; /* owned */
     int64_t version;
     int64_t hint_version;
+    bool has_snapshots; /* the catalog told the snapshots itself (rest): then they must be those of the metadata file */
+    int64_t *snapshots; /* their ids, as told; owned */
+    size_t snapshot_count;
     struct ebb_strs lagging; /* URIs of vK with hint <= K < version */
 };
 int ebb_hadoop_resolve(struct ebb_storage *storage, const char *folder_uri, struct ebb_hadoop_version *out,

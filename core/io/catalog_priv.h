@@ -11,6 +11,11 @@
 struct ebb_catalog;
 struct ebb__catalog_ops {
     const char *type;
+    /* Build what the type needs beside the common part (NULL: nothing); kept in catalog->state. The common part is
+     * filled. */
+    int (*open)(struct ebb_catalog *catalog, const struct ebb_catalog_config *config,
+                const struct ebb_catalog_site *site, struct ebb_err *err);
+    void (*close)(struct ebb_catalog *catalog); /* NULL: nothing; also after a failed open */
     int (*list)(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data, struct ebb_err *err);
     /* Fills out, which is zeroed; the caller frees it after an error. A table's problem may be left in out->problem. */
     int (*load)(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_table_ref *out,
@@ -20,13 +25,20 @@ struct ebb__catalog_ops {
 struct ebb_catalog {
     const struct ebb__catalog_ops *ops;
     char *name;
-    char *path; /* absolute */
+    char *path; /* absolute; NULL where a type has none */
     char *sql_name;
     struct ebb_storage *storage;
+    void *state; /* of the type */
 };
 
 extern const struct ebb__catalog_ops ebb__catalog_directory;
 extern const struct ebb__catalog_ops ebb__catalog_sqlite;
+
+/* Whether the type reads local files: path is due then. */
+static inline bool ebb__catalog_is_local(const struct ebb__catalog_ops *ops)
+{
+    return ops == &ebb__catalog_directory || ops == &ebb__catalog_sqlite;
+}
 
 /* Set the names of a zeroed reference. */
 int ebb__table_ref_name(struct ebb_table_ref *ref, const char *catalog, const char *namespace_, const char *name,

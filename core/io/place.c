@@ -17,6 +17,17 @@ const char *ebb_place_local(const struct ebb_place *place)
     return place->local ? place->local : "";
 }
 
+bool ebb_place_is_remote(const struct ebb_place *place)
+{
+    return !place->local;
+}
+
+int ebb_place_is_versioned(struct ebb_place *place, int *out, struct ebb_err *err)
+{
+    *out = 0;
+    return place->ops->is_versioned ? place->ops->is_versioned(place, out, err) : 0;
+}
+
 static bool is_component(const char *p, size_t n)
 {
     return n && !(n == 1 && p[0] == '.') && !(n == 2 && p[0] == '.' && p[1] == '.');
@@ -180,4 +191,105 @@ int ebb_place_clock_ms(struct ebb_place *place, const char *probe_name, int64_t 
     int rc = check_change(place, probe_name, err);
 
     return rc ? rc : place->ops->clock_ms(place, probe_name, out_ms, err);
+}
+
+/* What concerns one name only, and what ends all. */
+static bool is_for_all(int rc)
+{
+    return rc == -EBB_ENOMEM || rc == -EBB_ECANCELLED || rc == -EBB_EINTERNAL;
+}
+
+int ebb_place_stat_many(struct ebb_place *place, struct ebb_place_stat_item *items, size_t n, struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = check_name(items[i].name, err);
+    if (rc || place->ops->stat_many)
+        return rc ? rc : place->ops->stat_many(place, items, n, err);
+    for (size_t i = 0; !rc && i < n; i++) {
+        memset(&items[i].err, 0, sizeof items[i].err);
+        rc = place->ops->stat(place, items[i].name, &items[i].st, &items[i].err);
+        if (is_for_all(rc) && err)
+            *err = items[i].err;
+        rc = is_for_all(rc) ? rc : 0;
+    }
+    return rc;
+}
+
+int ebb_place_read_log(struct ebb_place *place, const char *name, size_t max, struct ebb_buf *out, bool *is_cut,
+                       struct ebb_err *err)
+{
+    bool unwanted;
+    int rc;
+
+    if (!place->ops->read_log)
+        return ebb_place_read(place, name, max, out, is_cut, err);
+    rc = check_name(name, err);
+    ebb_buf_reset(out);
+    return rc ? rc : place->ops->read_log(place, name, max, out, is_cut ? is_cut : &unwanted, err);
+}
+
+static int move_one(struct ebb_place *from, struct ebb_place *to, struct ebb_place_move_item *item)
+{
+    int rc = from->ops->move(from, item->from_name, to, item->to_name, &item->err);
+
+    if (rc)
+        return rc;
+    /* It is moved, whatever this says: an empty `after` is no file that anybody planned. */
+    memset(&item->after, 0, sizeof item->after);
+    rc = to->ops->stat(to, item->to_name, &item->after, NULL);
+    return is_for_all(rc) ? rc : 0;
+}
+
+int ebb_place_move_many(struct ebb_place *from, struct ebb_place *to, struct ebb_place_move_item *items, size_t n,
+                        struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        rc = check_change(from, items[i].from_name, err);
+        if (!rc)
+            rc = check_change(to, items[i].to_name, err);
+    }
+    if (!rc && from->ops != to->ops)
+        rc = ebb_err_set(err, EBB_EUNSUPPORTED, "%s: cannot move to %s: another kind of storage (cross-device)",
+                         from->uri, to->uri);
+    if (rc || from->ops->move_many)
+        return rc ? rc : from->ops->move_many(from, to, items, n, err);
+    for (size_t i = 0; !rc && i < n; i++) {
+        memset(&items[i].err, 0, sizeof items[i].err);
+        rc = move_one(from, to, &items[i]);
+        if (is_for_all(rc) && err)
+            *err = items[i].err;
+        rc = is_for_all(rc) ? rc : 0;
+    }
+    return rc;
+}
+
+int ebb_place_unlink_many(struct ebb_place *place, struct ebb_place_unlink_item *items, size_t n, struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = check_change(place, items[i].name, err);
+    if (rc || place->ops->unlink_many)
+        return rc ? rc : place->ops->unlink_many(place, items, n, err);
+    for (size_t i = 0; !rc && i < n; i++) {
+        memset(&items[i].err, 0, sizeof items[i].err);
+        rc = place->ops->unlink(place, items[i].name, &items[i].err);
+        if (is_for_all(rc) && err)
+            *err = items[i].err;
+        rc = is_for_all(rc) ? rc : 0;
+    }
+    return rc;
+}
+
+int ebb_place_unlink_log(struct ebb_place *place, const char *name, struct ebb_err *err)
+{
+    int rc = check_change(place, name, err);
+
+    if (rc)
+        return rc;
+    return place->ops->unlink_log ? place->ops->unlink_log(place, name, err) : place->ops->unlink(place, name, err);
 }

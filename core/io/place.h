@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Storage. A *place* is one opened folder (local directory handle; later a bucket and prefix), reached by URI through a
+ * Storage. A *place* is one opened folder (local directory handle, or a bucket and prefix), reached by URI through a
  * map, behind a vtable. Names below it are relative byte strings: no leading slash, no empty, "." or ".." component
  * (EBB_EBAD_LOCATION). Nothing below the place is ever reached through a symbolic link or across a mount point. Reading
  * and writing are two openings: only a place opened for writing has the write functions. One thread per place; several
@@ -11,29 +11,60 @@
 
 #include "base/clock.h"
 #include "base/uri_map.h"
+#include "io/s3.h"
 
-/* What storage says of one object. Times in ns since the epoch; 0 = unknown. */
+#define EBB_STAT_ID_MAX 128
+
+/* What storage says of one object. Times in ns since the epoch; 0 = unknown. In object stores mtime is LastModified in
+ * whole seconds, ctime and btime are unknown, dev and ino are 0. */
 struct ebb_stat {
     uint64_t size_bytes;
     int64_t mtime_ns, ctime_ns, btime_ns;
     uint64_t dev, ino;
     uint64_t link_count;
-    bool is_file; /* a regular file */
+    bool is_file; /* a regular file, or an object */
+    /* object stores only, else "" and 0: */
+    char etag[EBB_S3_ETAG_MAX];     /* with its quotes */
+    char moved_id[EBB_STAT_ID_MAX]; /* the identity it had before ebb moved it; "" of a listing, or never moved */
+    int64_t moved_mtime_ns;         /* likewise its time */
 };
 
-#define EBB_STAT_ID_MAX 96
-/* "dev:ino:ctime_ns": the identity as plans and journals record it. */
+/* "dev:ino:ctime_ns", in object stores "ETag:seconds of LastModified": the identity as plans and journals record it. */
 void ebb_stat_id(const struct ebb_stat *st, char out[EBB_STAT_ID_MAX]);
-/* Whether a moved object is the one that was planned: same device, inode, size and mtime (ctime changes with a rename).
- * `id` is a recorded identity. */
+/* Whether a moved object is the one that was planned: same device, inode, size and mtime (ctime changes with a rename);
+ * in object stores the same size, and it has this identity or carries it as that before the move. `id` is a recorded
+ * identity. */
 bool ebb_stat_is_moved(const struct ebb_stat *st, const char *id, uint64_t size_bytes, int64_t mtime_ns);
 
 /* ---- reading single objects by URI (metadata, lists, manifests) ---- */
 
 struct ebb_storage;
-/* map is borrowed and must outlive it. */
-int ebb_storage_new(const struct ebb_uri_map *map, struct ebb_storage **out, struct ebb_err *err);
+struct ebb_storage_options {
+    const struct ebb_s3_config *s3; /* copied; NULL: all of it from the environment */
+    struct ebb_clock clock;
+    struct ebb_log log;
+    const atomic_bool *cancelled; /* borrowed; may be NULL */
+};
+/* map is borrowed and must outlive it. options NULL: local only, s3: URIs are EBB_ESCHEME unless they are mapped. A URI
+ * that the map covers goes where the map says (a local folder, or another s3: prefix); else s3:, s3a: and s3n: URIs go
+ * to their bucket. Connects to nothing yet. One thread. EBB_ECONFIG names the field. */
+int ebb_storage_new(const struct ebb_uri_map *map, const struct ebb_storage_options *options, struct ebb_storage **out,
+                    struct ebb_err *err);
+/* The same with another map: same options, and it shares what is lent to the other, also later. */
+int ebb_storage_new_like(const struct ebb_storage *other, const struct ebb_uri_map *map, struct ebb_storage **out,
+                         struct ebb_err *err);
 void ebb_storage_free(struct ebb_storage *storage);
+/* Keys that a catalog lends for everything below an s3: prefix ("s3://lake/wh/t/"; compared by whole components, the
+ * longest prefix wins; the same again replaces it). config: endpoint, region and path style that go with them (its keys
+ * are not used): our own keys are never sent to an endpoint that a catalog named. lender->data outlives the last use of
+ * the storage. */
+int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const struct ebb_s3_config *config,
+                     const struct ebb_s3_lender *lender, struct ebb_err *err);
+/* Time of the storage that holds a URI minus ours, ms, as its last answer told: 0 for local folders, INT64_MIN when it
+ * is not known. */
+int64_t ebb_storage_ahead_ms(struct ebb_storage *storage, const char *uri);
+/* Requests to object stores so far, and how many of them were repetitions. */
+void ebb_storage_counts(const struct ebb_storage *storage, uint64_t *requests, uint64_t *retries);
 /* Read a whole regular file into out (which is reset first; its max bounds the size). Opening never blocks (FIFO,
  * device: EBB_EIO). st may be NULL. EBB_ENOENT, EBB_EPERMISSION, EBB_EIO, EBB_ELIMIT, EBB_ESCHEME. */
 int ebb_storage_read(struct ebb_storage *storage, const char *uri, struct ebb_buf *out, struct ebb_stat *st,
@@ -57,7 +88,11 @@ void ebb_place_close(struct ebb_place *place);
 /* The URI it was opened with, and the real local path ("" where there is none). Borrowed. */
 const char *ebb_place_uri(const struct ebb_place *place);
 const char *ebb_place_local(const struct ebb_place *place);
-/* Device and inode of the folder itself. */
+/* Whether it lies in an object store: no folders, no links, moves are copies, local path "". */
+bool ebb_place_is_remote(const struct ebb_place *place);
+/* Of an object store: whether what is deleted stays as an older version (1, 0; -1: it does not tell). 0 locally. */
+int ebb_place_is_versioned(struct ebb_place *place, int *out, struct ebb_err *err);
+/* Device and inode of the folder itself; zeros in an object store. */
 int ebb_place_stat_root(struct ebb_place *place, struct ebb_stat *st, struct ebb_err *err);
 /* Whether its file system treats names that differ only in case as one (probed read-only on an entry of the folder;
  * false when it has none to probe with). */
@@ -67,7 +102,9 @@ enum ebb_walk_kind {
     EBB_WALK_FILE,
     EBB_WALK_LINK,  /* symbolic link: not followed */
     EBB_WALK_MOUNT, /* a folder on another file system: not entered */
-    EBB_WALK_OTHER  /* socket, device, FIFO */
+    EBB_WALK_OTHER, /* socket, device, FIFO */
+    EBB_WALK_ODD    /* an object whose key can't be a name here (an empty, "." or ".." component), or can't be told for
+                       certain: it stays. dir is "", name the whole key below the place */
 };
 struct ebb_walk_entry {
     struct ebb_str dir;  /* folder relative to the place, "" = itself; bytes as the storage gave them */
@@ -104,6 +141,18 @@ int ebb_place_resolve_link(struct ebb_place *place, const char *name, struct ebb
 /* Bytes of a link's text. */
 int ebb_place_read_link(struct ebb_place *place, const char *name, struct ebb_buf *out, struct ebb_err *err);
 
+/* Many at once: locally one after another, in object stores side by side. Each item tells; non-zero only for what
+ * concerns all. */
+struct ebb_place_stat_item {
+    const char *name;
+    struct ebb_stat st;
+    struct ebb_err err; /* EBB_OK: st is filled */
+};
+int ebb_place_stat_many(struct ebb_place *place, struct ebb_place_stat_item *items, size_t n, struct ebb_err *err);
+/* As ebb_place_read, of a file that was made by ebb_place_create and grew by ebb_place_append. */
+int ebb_place_read_log(struct ebb_place *place, const char *name, size_t max, struct ebb_buf *out, bool *is_cut,
+                       struct ebb_err *err);
+
 /* ---- writing; the place must have been opened with EBB_PLACE_WRITE (else EBB_EINTERNAL) ---- */
 
 /* Make a folder and the ones above it, below the place. Existing is fine. New folders have mode 0700 if is_private,
@@ -112,7 +161,8 @@ int ebb_place_make_dirs(struct ebb_place *place, const char *name, bool is_priva
 /* Create a file with these bytes, mode 0600; EBB_EEXIST when the name exists. Synced, and its folder too. */
 int ebb_place_create(struct ebb_place *place, const char *name, const void *bytes, size_t n, struct ebb_err *err);
 /* Append bytes to a file (made with mode 0600 when missing); sync: data and, for a new file, the folder are on disk on
- * return. */
+ * return. An object store can't append: there each piece is an object of its own beside it ("<name>.0000000001", …),
+ * and only the _log functions see the whole. */
 int ebb_place_append(struct ebb_place *place, const char *name, const void *bytes, size_t n, bool sync,
                      struct ebb_err *err);
 /* Replace a file's content atomically (temporary file, fsync, rename, fsync of the folder). */
@@ -123,10 +173,30 @@ int ebb_place_replace(struct ebb_place *place, const char *name, const void *byt
  * RENAME_NOREPLACE: linkat + unlinkat, never a plain rename. */
 int ebb_place_move(struct ebb_place *from, const char *from_name, struct ebb_place *to, const char *to_name,
                    struct ebb_err *err);
+/* The same of many. Each must be the file of `planned`: in an object store it is copied only if it is, and deleted only
+ * if it still is (what was moved carries `id` and the time of `planned`); locally the caller compares `after`. `after`
+ * is what lies at the new name. EBB_ECHANGED: it was another one, nothing was changed. */
+struct ebb_place_move_item {
+    const char *from_name, *to_name;
+    const struct ebb_stat *planned; /* as it was seen under from_name just before */
+    const char *id;                 /* recorded identity */
+    struct ebb_stat after;
+    struct ebb_err err; /* EBB_OK: moved; else as of ebb_place_move */
+};
+int ebb_place_move_many(struct ebb_place *from, struct ebb_place *to, struct ebb_place_move_item *items, size_t n,
+                        struct ebb_err *err);
 /* Sync the folder that holds a name ("" = the place itself is the folder). */
 int ebb_place_sync_dir(struct ebb_place *place, const char *dir, struct ebb_err *err);
 /* Remove one name that is not a folder. EBB_ENOENT when it is gone already. */
 int ebb_place_unlink(struct ebb_place *place, const char *name, struct ebb_err *err);
+/* Remove many names. */
+struct ebb_place_unlink_item {
+    const char *name;
+    struct ebb_err err;
+};
+int ebb_place_unlink_many(struct ebb_place *place, struct ebb_place_unlink_item *items, size_t n, struct ebb_err *err);
+/* Remove a file that grew by ebb_place_append, whole. EBB_ENOENT when it is gone already. */
+int ebb_place_unlink_log(struct ebb_place *place, const char *name, struct ebb_err *err);
 /* Remove an empty folder. EBB_ENOENT; EBB_EEXIST when it is not empty. */
 int ebb_place_remove_dir(struct ebb_place *place, const char *name, struct ebb_err *err);
 /* The storage's clock: the time a probe file written now below the place gets (name must not exist; it is removed

@@ -3,16 +3,31 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void ebb_stat_id(const struct ebb_stat *st, char out[EBB_STAT_ID_MAX])
 {
-    snprintf(out, EBB_STAT_ID_MAX, "%" PRIu64 ":%" PRIu64 ":%" PRId64, st->dev, st->ino, st->ctime_ns);
+    if (st->etag[0])
+        snprintf(out, EBB_STAT_ID_MAX, "%s:%" PRId64, st->etag, st->mtime_ns / 1000000000);
+    else
+        snprintf(out, EBB_STAT_ID_MAX, "%" PRIu64 ":%" PRIu64 ":%" PRId64, st->dev, st->ino, st->ctime_ns);
+}
+
+static bool is_moved_object(const struct ebb_stat *st, const char *id)
+{
+    char now[EBB_STAT_ID_MAX];
+
+    ebb_stat_id(st, now);
+    return !strcmp(now, id) || (st->moved_id[0] && !strcmp(st->moved_id, id));
 }
 
 bool ebb_stat_is_moved(const struct ebb_stat *st, const char *id, uint64_t size_bytes, int64_t mtime_ns)
 {
     char start[EBB_STAT_ID_MAX];
-    int n = snprintf(start, sizeof start, "%" PRIu64 ":%" PRIu64 ":", st->dev, st->ino);
+    int n;
 
+    if (st->etag[0])
+        return st->is_file && st->size_bytes == size_bytes && is_moved_object(st, id);
+    n = snprintf(start, sizeof start, "%" PRIu64 ":%" PRIu64 ":", st->dev, st->ino);
     return st->is_file && !strncmp(id, start, (size_t)n) && st->size_bytes == size_bytes && st->mtime_ns == mtime_ns;
 }

@@ -15,13 +15,22 @@ struct ebb_storage {
     const struct ebb_uri_map *map;
 };
 
-int ebb_storage_new(const struct ebb_uri_map *map, struct ebb_storage **out, struct ebb_err *err)
+int ebb_storage_new(const struct ebb_uri_map *map, const struct ebb_storage_options *options, struct ebb_storage **out,
+                    struct ebb_err *err)
 {
+    (void)options;
     *out = calloc(1, sizeof **out);
     if (!*out)
         return ebb_err_nomem(err);
     (*out)->map = map;
     return 0;
+}
+
+int ebb_storage_new_like(const struct ebb_storage *other, const struct ebb_uri_map *map, struct ebb_storage **out,
+                         struct ebb_err *err)
+{
+    (void)other;
+    return ebb_storage_new(map, NULL, out, err);
 }
 
 void ebb_storage_free(struct ebb_storage *storage)

@@ -56,7 +56,13 @@ static int read_catalog(struct ebb__config_reader *r, struct ebb_str name, const
         rc = ebb__config_take_text(r, v, where, "path", true, &c->path, err);
     if (!rc)
         rc = ebb__config_take_text(r, v, where, "name", false, &c->sql_name, err);
-    return rc ? rc : ebb__config_absolute(r, &c->path, err);
+    if (!rc)
+        rc = ebb__config_absolute(r, &c->path, err);
+    c->config.name = c->name;
+    c->config.type = c->type;
+    c->config.path = c->path;
+    c->config.sql_name = c->sql_name;
+    return rc;
 }
 
 static int read_catalogs(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
@@ -207,6 +213,8 @@ int ebb_config_empty(struct ebb_config **out, struct ebb_err *err)
     if (rc) {
         ebb_config_free(c);
         c = NULL;
+    } else {
+        c->s3.path_style = -1;
     }
     *out = c;
     return rc;
@@ -294,6 +302,7 @@ void ebb_config_free(struct ebb_config *c)
         free(c->catalogs[i].type);
         free(c->catalogs[i].path);
         free(c->catalogs[i].sql_name);
+        ebb_strs_fini(&c->catalogs[i].headers);
     }
     for (size_t i = 0; i < c->binding_count; i++) {
         free(c->bindings[i].policy);

@@ -7,6 +7,7 @@
 #define EBB_SERVICE_CONFIG_H
 
 #include "engine/engine.h"
+#include "io/catalog.h"
 
 enum ebb_bind_mode { EBB_BIND_OBSERVE, EBB_BIND_APPROVE, EBB_BIND_ENFORCE };
 
@@ -25,7 +26,9 @@ struct ebb_binding {
 void ebb_binding_site(const struct ebb_binding *binding, struct ebb_settings_site *out);
 
 struct ebb_config_catalog {
-    char *name, *type, *path, *sql_name;
+    char *name, *type, *path, *sql_name; /* owned */
+    struct ebb_strs headers;             /* owned */
+    struct ebb_catalog_config config;    /* borrows from these, and from the file's root */
 };
 
 /* A way to tell people of something: a URL to POST to, or a command that gets JSON on standard input. */
@@ -64,6 +67,8 @@ struct ebb_config {
     struct ebb_strs
         below_floor; /* table globs that may go below the floor (tables = { glob = { allow_below_floor = true } }) */
     struct ebb_serve_config serve;
+    struct ebb_s3_config
+        s3; /* storage = { s3 = { … } }; borrows from root. Zeroed (path_style -1): the environment's */
     struct ebb_strs secrets;       /* what came from the environment: never to be shown */
     const struct ebb_value *flags; /* site flags for quiet windows, or NULL */
     struct ebb_value *root;        /* the whole, for show; owned */

@@ -138,16 +138,14 @@ static int gather_maps(struct ebb_workspace *ws, const struct ebb_strs *maps, co
 static int open_catalogs(struct ebb_workspace *ws, struct ebb_err *err)
 {
     const struct ebb_config *c = ws->config;
+    const struct ebb_catalog_site site = {ws->site.storage, ws->site.clock, ws->site.log, ws->site.cancelled};
     int rc = 0;
 
     ws->site.catalogs = calloc(c->catalog_count + 1, sizeof(struct ebb_catalog *));
     if (!ws->site.catalogs)
         return ebb_err_nomem(err);
     for (size_t i = 0; !rc && i < c->catalog_count; i++) {
-        struct ebb_catalog_config one = {c->catalogs[i].name, c->catalogs[i].type, c->catalogs[i].path,
-                                         c->catalogs[i].sql_name};
-
-        rc = ebb_catalog_new(&one, ws->site.storage, &ws->site.catalogs[i], err);
+        rc = ebb_catalog_new(&c->catalogs[i].config, &site, &ws->site.catalogs[i], err);
         if (!rc)
             ws->site.catalog_count++;
     }
@@ -157,12 +155,13 @@ static int open_catalogs(struct ebb_workspace *ws, struct ebb_err *err)
 int ebb_workspace_connect(struct ebb_workspace *ws, const struct ebb_strs *maps, const struct ebb_strs *recorded,
                           struct ebb_err *err)
 {
+    const struct ebb_storage_options storage = {&ws->config->s3, ws->site.clock, ws->site.log, ws->site.cancelled};
     int rc = ebb_uri_map_new(&ws->map, err);
 
     if (!rc)
         rc = gather_maps(ws, maps, recorded, err);
     if (!rc)
-        rc = ebb_storage_new(ws->map, &ws->site.storage, err);
+        rc = ebb_storage_new(ws->map, &storage, &ws->site.storage, err);
     ws->site.maps = &ws->maps;
     return rc ? rc : open_catalogs(ws, err);
 }
@@ -227,6 +226,9 @@ static int read_spec(const char *spec, struct ebb_config_catalog *out, struct eb
     out->name = equals ? strndup(spec, (size_t)(equals - spec)) : strdup("lake");
     out->type = strndup(type, (size_t)(colon - type));
     out->path = strdup(colon + 1);
+    out->config.name = out->name;
+    out->config.type = out->type;
+    out->config.path = out->path;
     return out->name && out->type && out->path ? 0 : ebb_err_nomem(err);
 }
 

@@ -251,6 +251,10 @@ static int on_entry(void *data, const struct ebb_walk_entry *e, struct ebb_err *
         ebb_log_say(&w->p->site->log, EBB_LOG_WARN, "%s: %.*s%s%.*s is another file system: not entered",
                     w->p->table->label, (int)e->dir.n, e->dir.p, e->dir.n ? "/" : "", (int)e->name.n, e->name.p);
         return 0;
+    case EBB_WALK_ODD:
+        w->p->summary.listed++;
+        w->p->summary.kept++;
+        return 0;
     case EBB_WALK_OTHER:
         break;
     }

@@ -107,7 +107,7 @@ static int make_storage(struct ebb__run *run, struct ebb_err *err)
     for (i = 0; i < run->maps.count && !rc; i++)
         rc = ebb_uri_map_add_text(run->map, run->maps.items[i], err);
     if (!rc)
-        rc = ebb_storage_new(run->map, &run->storage, err);
+        rc = ebb_storage_new_like(run->site.storage, run->map, &run->storage, err);
     if (!rc) {
         run->site.storage = run->storage;
         run->site.maps = &run->maps;

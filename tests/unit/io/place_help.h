@@ -67,7 +67,7 @@ static inline int fixture_setup(void **state)
     f->dir = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(f->dir >= 0);
     assert_int_equal(ebb_uri_map_new(&f->map, &f->err), 0);
-    assert_int_equal(ebb_storage_new(f->map, &f->storage, &f->err), 0);
+    assert_int_equal(ebb_storage_new(f->map, NULL, &f->storage, &f->err), 0);
     fixture_reopen(f);
     *state = f;
     return 0;

@@ -27,10 +27,11 @@ static int make(struct warehouse *w, const char *type, const char *below, const 
                 struct ebb_catalog **out)
 {
     char path[256];
-    struct ebb_catalog_config config = {"cat", type, path, sql_name};
+    struct ebb_catalog_config config = {.name = "cat", .type = type, .path = path, .sql_name = sql_name};
+    const struct ebb_catalog_site site = {.storage = w->storage};
 
     snprintf(path, sizeof path, "%s%s", w->root, below);
-    return ebb_catalog_new(&config, w->storage, out, &w->err);
+    return ebb_catalog_new(&config, &site, out, &w->err);
 }
 
 static void assert_lists(struct warehouse *w, struct ebb_catalog *c, const char *want)
@@ -75,30 +76,31 @@ static void test_configuration(void **state)
     static const char *const NOT_BUILT[] = {"rest", "gravitino", "glue", "hive", "postgresql"};
     static const char *const BAD_NAMES[] = {"", "1a", "-a", "a.b", "a b", "\xC3\xA4"};
     struct warehouse *w = *state;
-    struct ebb_catalog_config config = {"a-b_1", "directory", "/x", NULL};
+    struct ebb_catalog_config config = {.name = "a-b_1", .type = "directory", .path = "/x"};
+    const struct ebb_catalog_site site = {.storage = w->storage};
     struct ebb_catalog *c = NULL;
 
-    assert_int_equal(ebb_catalog_new(&config, w->storage, &c, &w->err), 0);
+    assert_int_equal(ebb_catalog_new(&config, &site, &c, &w->err), 0);
     assert_string_equal(ebb_catalog_name(c), "a-b_1");
     ebb_catalog_free(c);
     for (size_t i = 0; i < 5; i++) {
         config.type = NOT_BUILT[i];
-        assert_int_equal(ebb_catalog_new(&config, w->storage, &c, &w->err), -EBB_ECONFIG);
+        assert_int_equal(ebb_catalog_new(&config, &site, &c, &w->err), -EBB_ECONFIG);
         assert_non_null(strstr(w->err.message, NOT_BUILT[i]));
         assert_non_null(strstr(w->err.message, "not built"));
     }
     config.type = "sqllite";
-    assert_int_equal(ebb_catalog_new(&config, w->storage, &c, &w->err), -EBB_ECONFIG);
+    assert_int_equal(ebb_catalog_new(&config, &site, &c, &w->err), -EBB_ECONFIG);
     assert_non_null(strstr(w->err.hint, "sqlite"));
     config.type = NULL;
-    assert_int_equal(ebb_catalog_new(&config, w->storage, &c, &w->err), -EBB_ECONFIG);
+    assert_int_equal(ebb_catalog_new(&config, &site, &c, &w->err), -EBB_ECONFIG);
     config.type = "directory";
     config.path = NULL;
-    assert_int_equal(ebb_catalog_new(&config, w->storage, &c, &w->err), -EBB_ECONFIG);
+    assert_int_equal(ebb_catalog_new(&config, &site, &c, &w->err), -EBB_ECONFIG);
     config.path = "/x";
     for (size_t i = 0; i < sizeof BAD_NAMES / sizeof BAD_NAMES[0]; i++) {
         config.name = BAD_NAMES[i];
-        assert_int_equal(ebb_catalog_new(&config, w->storage, &c, &w->err), -EBB_ECONFIG);
+        assert_int_equal(ebb_catalog_new(&config, &site, &c, &w->err), -EBB_ECONFIG);
     }
 }
 

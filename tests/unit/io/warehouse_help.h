@@ -32,7 +32,7 @@ static inline int warehouse_setup(void **state)
         return -1;
     strncpy(w->root, "/tmp/ebb-warehouse-XXXXXX", sizeof w->root - 1);
     if (!mkdtemp(w->root) || ebb_uri_map_new(&w->map, &w->err) ||
-        ebb_uri_map_add(w->map, "file:/w", w->root, &w->err) || ebb_storage_new(w->map, &w->storage, &w->err))
+        ebb_uri_map_add(w->map, "file:/w", w->root, &w->err) || ebb_storage_new(w->map, NULL, &w->storage, &w->err))
         return -1;
     *state = w;
     return 0;

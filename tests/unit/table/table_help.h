@@ -195,7 +195,7 @@ static inline int64_t fixture_now(void *data)
 static inline void open_site(struct table_fixture *f)
 {
     assert_ok(f, ebb_uri_map_new(&f->map, &f->err));
-    assert_ok(f, ebb_storage_new(f->map, &f->storage, &f->err));
+    assert_ok(f, ebb_storage_new(f->map, NULL, &f->storage, &f->err));
     assert_ok(f, ebb_store_open(f->state, &f->store, &f->err));
     assert_ok(f, ebb_audit_open(f->state, &f->audit, &f->err));
     memset(&f->site, 0, sizeof f->site);
