@@ -123,6 +123,7 @@ static CURLcode set_place(struct ebb_http_request *r)
     CURLcode code = CURLE_OK;
 
     SET(CURLOPT_URL, r->url);
+    SET(CURLOPT_PATH_AS_IS, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
