@@ -123,14 +123,17 @@ static bool is_cancelled(const struct ebb_http_sync *sync)
     return sync->cancelled && atomic_load(sync->cancelled);
 }
 
-int ebb_http_sync_turn(struct ebb_http_sync *sync, struct ebb_err *err)
+int ebb_http_sync_turn(struct ebb_http_sync *sync, int64_t max_ms, struct ebb_err *err)
 {
     uint64_t before = sync->told;
+    int64_t ends = max_ms < 0 ? INT64_MAX : ebb_clock_elapsed_ms() + max_ms;
+    uint64_t look = max_ms >= 0 && max_ms < LOOK_MS ? (uint64_t)max_ms : LOOK_MS;
 
-    if (!sync->pending)
+    if (!sync->pending && max_ms < 0)
         return 0;
-    uv_timer_start(&sync->look, on_look, LOOK_MS, LOOK_MS);
-    while (sync->told == before && sync->pending && !is_cancelled(sync))
+    uv_update_time(&sync->loop);
+    uv_timer_start(&sync->look, on_look, look, LOOK_MS);
+    while (sync->told == before && !is_cancelled(sync) && ebb_clock_elapsed_ms() < ends)
         uv_run(&sync->loop, UV_RUN_ONCE);
     uv_timer_stop(&sync->look);
     if (sync->told == before && is_cancelled(sync))
@@ -178,7 +181,7 @@ static int wait_for(struct ebb_http_sync *sync, struct waiting *w, struct ebb_er
     int rc = 0;
 
     while (!rc && !w->is_done)
-        rc = ebb_http_sync_turn(sync, err);
+        rc = ebb_http_sync_turn(sync, -1, err);
     if (!w->is_done) {
         w->out = NULL;
         return rc;

@@ -22,9 +22,10 @@ void ebb_http_sync_free(struct ebb_http_sync *sync);
 /* As ebb_http_start. The callback comes from inside of ebb_http_sync_turn (or ebb_http_sync_free). */
 int ebb_http_sync_start(struct ebb_http_sync *sync, const struct ebb_http_call *call, ebb_http_call_cb *cb, void *data,
                         struct ebb_err *err);
-/* Wait until at least one callback has run, or nothing is under way (then at once). Not from inside of a callback.
- * EBB_ECANCELLED: the flag is set; what is under way stays so, until it is turned again or freed. */
-int ebb_http_sync_turn(struct ebb_http_sync *sync, struct ebb_err *err);
+/* Wait until at least one callback has run, at most max_ms (-1: without end, but at once when nothing is under way).
+ * Not from inside of a callback. EBB_ECANCELLED: the flag is set; what is under way stays so, until it is turned again
+ * or freed. */
+int ebb_http_sync_turn(struct ebb_http_sync *sync, int64_t max_ms, struct ebb_err *err);
 size_t ebb_http_sync_pending(const struct ebb_http_sync *sync);
 
 /* One request from beginning to end. The answer is owned by the caller. */
