@@ -148,7 +148,8 @@ static CURLcode set_rest(struct ebb_http_request *r)
     CURLcode code = CURLE_OK;
 
     SET(CURLOPT_PRIVATE, r);
-    SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)r->answer_bytes); /* by what it says; on_body counts */
+    if (strcmp(r->method, "HEAD") != 0)                              /* which tells of a body that does not come */
+        SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)r->answer_bytes); /* by what it says; on_body counts */
     SET(CURLOPT_ERRORBUFFER, r->curl_error);
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_QUICK_EXIT, 1L); /* else a cancelled request waits for the resolver's thread */
