@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A listing: ranges of keys, several of them at the same time. Their first cuts are common prefixes; where one turns
+ * out long while others are done, it is cut again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "io/s3_list_priv.h"
+
+#define PARALLEL 16
+#define RANGES_MAX 4096
+#define CUTS_MAX 4096
+#define BEYOND "\xF4\x8F\xBF\xBF" /* U+10FFFF: after every key that begins like what stands before it */
+
+struct listing;
+struct range {
+    struct listing *l;
+    struct ebb_buf after, end; /* end empty: no end */
+    struct ebb_buf token;      /* of the next page; empty: begin after `after` */
+    bool is_running, is_done, is_long;
+    size_t pages;
+};
+
+struct listing {
+    struct ebb_s3 *s3;
+    const char *bucket;
+    struct ebb_str prefix;
+    unsigned parallel;
+    ebb_s3_enter_cb *enter;
+    ebb_s3_list_cb *cb;
+    void *data;
+    struct range **ranges;
+    size_t count, pages, splits;
+    struct ebb_strs cuts;   /* sorted */
+    struct ebb_buf refused; /* the last folder that is not wanted, with its slash */
+    struct ebb_buf allowed; /* the last that is */
+    char what[600];
+    int rc;
+    struct ebb_err err;
+};
+
+/* ---- ranges ---- */
+
+static void range_free(struct range *r)
+{
+    ebb_buf_fini(&r->after);
+    ebb_buf_fini(&r->end);
+    ebb_buf_fini(&r->token);
+    free(r);
+}
+
+static struct range *add_range(struct listing *l, struct ebb_str after, struct ebb_str end)
+{
+    struct range **more = realloc(l->ranges, (l->count + 1) * sizeof(struct range *));
+    struct range *r;
+
+    if (!more)
+        return NULL;
+    l->ranges = more;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->l = l;
+    ebb_buf_init(&r->after, 65536);
+    ebb_buf_init(&r->end, 65536);
+    ebb_buf_init(&r->token, EBB__XML_TEXT_MAX);
+    ebb_buf_add_str(&r->after, after);
+    ebb_buf_add_str(&r->end, end);
+    if (r->after.bad || r->end.bad) {
+        range_free(r);
+        return NULL;
+    }
+    l->ranges[l->count++] = r;
+    return r;
+}
+
+static void fail(struct listing *l, int rc)
+{
+    if (!l->rc)
+        l->rc = rc;
+}
+
+static void corrupt(struct listing *l, const char *why)
+{
+    if (!l->rc)
+        fail(l, ebb_err_set(&l->err, EBB_ECORRUPT, "%s: the server's listing is not right: %s", l->what, why));
+}
+
+/* ---- folders that are not wanted ---- */
+
+/* The folder of a key, with its slash. */
+static struct ebb_str dir_of(struct ebb_str key)
+{
+    while (key.n && key.p[key.n - 1] != '/')
+        key.n--;
+    return key;
+}
+
+/* Ask for each folder below the prefix that leads to this key, from the outside in. */
+static bool is_wanted(struct listing *l, struct ebb_str key)
+{
+    struct ebb_str dir = dir_of(key);
+
+    if (!l->enter || dir.n <= l->prefix.n || ebb_str_is_equal(dir, ebb_buf_str(&l->allowed)))
+        return true;
+    if (l->refused.len && ebb_str_has_prefix(key, ebb_buf_str(&l->refused)))
+        return false;
+    for (size_t i = l->prefix.n; i < dir.n; i++) {
+        struct ebb_str part = {dir.p, i + 1};
+
+        if (dir.p[i] != '/' || l->enter(l->data, part))
+            continue;
+        ebb_buf_reset(&l->refused);
+        ebb_buf_add_str(&l->refused, part);
+        return false;
+    }
+    ebb_buf_reset(&l->allowed);
+    ebb_buf_add_str(&l->allowed, dir);
+    return true;
+}
+
+/* ---- pages ---- */
+
+static int tell_item(struct listing *l, const struct ebb__s3_page *page, const struct ebb__s3_page_item *item)
+{
+    const struct ebb_s3_listed listed = {ebb__s3_page_key(page, item),
+                                         item->size_bytes,
+                                         item->mtime_ms,
+                                         {page->keys.data + item->etag_at, item->etag_bytes},
+                                         item->is_doubtful};
+
+    return l->cb(l->data, &listed, &l->err);
+}
+
+/* Keys ascend, begin with the prefix, and lie beyond what was told. Past the end another range goes on. */
+static bool take_items(struct range *r, const struct ebb__s3_page *page)
+{
+    struct listing *l = r->l;
+
+    for (size_t i = 0; !l->rc && i < page->count; i++) {
+        struct ebb_str key = ebb__s3_page_key(page, &page->items[i]);
+
+        if (!ebb_str_has_prefix(key, l->prefix))
+            corrupt(l, "a key does not begin with the prefix");
+        else if (r->after.len && ebb_str_compare(key, ebb_buf_str(&r->after)) <= 0)
+            corrupt(l, "keys do not ascend");
+        if (l->rc)
+            return false;
+        if (r->end.len && ebb_str_compare(key, ebb_buf_str(&r->end)) > 0)
+            return true;
+        ebb_buf_reset(&r->after);
+        ebb_buf_add_str(&r->after, key);
+        if (r->after.bad)
+            corrupt(l, "a key is too long");
+        else if (is_wanted(l, key))
+            fail(l, tell_item(l, page, &page->items[i]));
+    }
+    return false;
+}
+
+/* A folder that is not wanted and does not end on this page is passed over. */
+static void pass_over(struct range *r)
+{
+    struct listing *l = r->l;
+
+    if (!l->refused.len || !ebb_str_has_prefix(ebb_buf_str(&r->after), ebb_buf_str(&l->refused)))
+        return;
+    ebb_buf_reset(&r->after);
+    ebb_buf_add_str(&r->after, ebb_buf_str(&l->refused));
+    ebb_buf_puts(&r->after, BEYOND);
+    ebb_buf_reset(&r->token);
+    r->is_done = r->end.len && ebb_str_compare(ebb_buf_str(&r->after), ebb_buf_str(&r->end)) >= 0;
+}
+
+static void take_page(struct range *r, const struct ebb__s3_page *page)
+{
+    struct listing *l = r->l;
+    bool is_past = take_items(r, page);
+
+    if (l->rc)
+        return;
+    if (is_past || !page->is_truncated) {
+        r->is_done = true;
+        return;
+    }
+    if (ebb_str_is_equal(ebb_buf_str(&page->token), ebb_buf_str(&r->token))) {
+        corrupt(l, "the same page is offered twice");
+        return;
+    }
+    r->is_long = true;
+    ebb_buf_reset(&r->token);
+    ebb_buf_add_str(&r->token, ebb_buf_str(&page->token));
+    pass_over(r);
+}
+
+static void on_page(void *data, const struct ebb__s3_answer *answer)
+{
+    struct range *r = data;
+    struct listing *l = r->l;
+    struct ebb__s3_page page;
+
+    r->is_running = false;
+    r->pages++;
+    l->pages++;
+    if (l->rc)
+        return;
+    if (answer->err->error) {
+        l->err = *answer->err;
+        fail(l, -(int)answer->err->error);
+        return;
+    }
+    ebb__s3_page_init(&page);
+    fail(l, ebb__s3_page_read(l->what, answer->body, l->s3->encoding == EBB__S3_ENCODED, &page, &l->err));
+    if (!l->rc)
+        take_page(r, &page);
+    ebb__s3_page_fini(&page);
+}
+
+/* In the order in which they are signed. */
+static void write_query(struct ebb_str prefix, struct ebb_str after, struct ebb_str token, bool has_delimiter,
+                        struct ebb_buf *out)
+{
+    ebb_buf_init(out, 4 * EBB__XML_TEXT_MAX);
+    if (token.n) {
+        ebb_buf_puts(out, "continuation-token=");
+        ebb_http_encode(out, token, false);
+        ebb_buf_putc(out, '&');
+    }
+    if (has_delimiter)
+        ebb_buf_puts(out, "delimiter=%2F&");
+    ebb_buf_puts(out, "encoding-type=url&list-type=2&max-keys=1000&prefix=");
+    ebb_http_encode(out, prefix, false);
+    if (after.n && !token.n) {
+        ebb_buf_puts(out, "&start-after=");
+        ebb_http_encode(out, after, false);
+    }
+}
+
+static int ask(struct range *r)
+{
+    struct listing *l = r->l;
+    struct ebb__s3_call call = {.method = "GET", .bucket = l->bucket};
+    struct ebb_buf query;
+    int rc;
+
+    write_query(l->prefix, ebb_buf_str(&r->after), ebb_buf_str(&r->token), false, &query);
+    call.query = ebb_buf_cstr(&query);
+    rc = ebb_buf_check(&query, l->what, &l->err);
+    if (!rc)
+        rc = ebb__s3_start(l->s3, &call, on_page, r, &l->err);
+    r->is_running = !rc;
+    ebb_buf_fini(&query);
+    return rc;
+}
+
+/* ---- cutting ---- */
+
+static int compare_cuts(const void *a, const void *b)
+{
+    return ebb_str_compare(ebb_str_of(*(char *const *)a), ebb_str_of(*(char *const *)b));
+}
+
+/* Common prefixes of one level, as far as one page tells. What can't be had is no error: the ranges are longer then. */
+static int add_cuts(struct listing *l, struct ebb_str prefix, struct ebb_err *err)
+{
+    struct ebb__s3_call call = {.method = "GET", .bucket = l->bucket};
+    struct ebb__s3_got got;
+    struct ebb__s3_page page;
+    struct ebb_buf query;
+    int rc;
+
+    write_query(prefix, (struct ebb_str){"", 0}, (struct ebb_str){"", 0}, true, &query);
+    call.query = ebb_buf_cstr(&query);
+    ebb__s3_page_init(&page);
+    rc = ebb__s3_do(l->s3, &call, &got, err);
+    if (!rc)
+        rc = ebb__s3_page_read(l->what, ebb_buf_str(&got.body), l->s3->encoding == EBB__S3_ENCODED, &page, err);
+    for (size_t i = 0; !rc && i < page.count && l->cuts.count < CUTS_MAX; i++) {
+        struct ebb_str key = ebb__s3_page_key(&page, &page.items[i]);
+
+        if (page.items[i].is_prefix && !page.items[i].is_doubtful && key.n > l->prefix.n &&
+            ebb_str_has_prefix(key, l->prefix) && !memchr(key.p, '\0', key.n) && is_wanted(l, key))
+            rc = ebb_strs_addn(&l->cuts, key.p, key.n, err);
+    }
+    ebb__s3_page_fini(&page);
+    ebb__s3_got_fini(&got);
+    ebb_buf_fini(&query);
+    return rc;
+}
+
+/* Two levels: `data` and `metadata` of a table, then its partitions. */
+static int find_cuts(struct listing *l, struct ebb_err *err)
+{
+    int rc = add_cuts(l, l->prefix, err);
+    size_t top = l->cuts.count;
+
+    for (size_t i = 0; !rc && i < top && top <= 4; i++)
+        rc = add_cuts(l, ebb_str_of(l->cuts.items[i]), err);
+    if (!rc)
+        qsort(l->cuts.items, l->cuts.count, sizeof l->cuts.items[0], compare_cuts);
+    return rc;
+}
+
+/* As many ranges as go at once, of as many cuts each. */
+static int make_ranges(struct listing *l, struct ebb_err *err)
+{
+    struct ebb_str after = {"", 0};
+    size_t pieces = l->parallel > 1 && l->cuts.count ? l->parallel : 1;
+
+    for (size_t i = 1; i < pieces; i++) {
+        size_t at = i * l->cuts.count / pieces;
+        struct ebb_str cut = ebb_str_of(l->cuts.items[at]);
+
+        if (ebb_str_compare(cut, after) <= 0)
+            continue;
+        if (!add_range(l, after, cut))
+            return ebb_err_nomem(err);
+        after = cut;
+    }
+    return add_range(l, after, (struct ebb_str){"", 0}) ? 0 : ebb_err_nomem(err);
+}
+
+static size_t count_running(const struct listing *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->count; i++)
+        n += l->ranges[i]->is_running;
+    return n;
+}
+
+static struct range *longest(const struct listing *l)
+{
+    struct range *best = NULL;
+
+    for (size_t i = 0; i < l->count; i++) {
+        struct range *r = l->ranges[i];
+
+        if (!r->is_done && r->is_long && r->is_running && (!best || r->pages > best->pages))
+            best = r;
+    }
+    return best;
+}
+
+/* Cut a range that is under way: what its page tells beyond its new end is told by the new range. */
+static int split(struct listing *l, bool *was_split)
+{
+    struct range *r = longest(l), *more;
+    struct ebb_buf key;
+
+    *was_split = false;
+    if (!r || l->count >= RANGES_MAX || l->splits > l->parallel + l->pages / 2)
+        return 0;
+    l->splits++;
+    ebb_buf_init(&key, 65536);
+    if (ebb__s3_split_key(l->prefix, ebb_buf_str(&r->after), ebb_buf_str(&r->end), &key)) {
+        more = add_range(l, ebb_buf_str(&key), ebb_buf_str(&r->end));
+        if (!more) {
+            ebb_buf_fini(&key);
+            return ebb_err_nomem(&l->err);
+        }
+        ebb_buf_reset(&r->end);
+        ebb_buf_add_str(&r->end, ebb_buf_str(&key));
+        *was_split = true;
+    }
+    r->pages = 0; /* another one is the longest next time */
+    ebb_buf_fini(&key);
+    return 0;
+}
+
+/* Ask for the next page of each range that has one, as many as go at once. */
+static int ask_all(struct listing *l, bool *is_done)
+{
+    size_t running = count_running(l);
+    bool was_split = true;
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < l->count && running < l->parallel; i++)
+        if (!l->ranges[i]->is_done && !l->ranges[i]->is_running) {
+            rc = ask(l->ranges[i]);
+            running++;
+        }
+    while (!rc && was_split && running < l->parallel && l->parallel > 1) {
+        rc = split(l, &was_split);
+        if (!rc && was_split) {
+            rc = ask(l->ranges[l->count - 1]);
+            running++;
+        }
+    }
+    *is_done = !rc && running == 0;
+    return rc;
+}
+
+static int run(struct listing *l)
+{
+    bool is_done = false;
+
+    while (!l->rc) {
+        fail(l, ask_all(l, &is_done));
+        if (is_done || l->rc)
+            break;
+        fail(l, ebb__s3_turn(l->s3, &l->err));
+    }
+    return l->rc;
+}
+
+int ebb_s3_list(struct ebb_s3 *s3, const char *bucket, struct ebb_str prefix, unsigned parallel, ebb_s3_enter_cb *enter,
+                ebb_s3_list_cb *cb, void *data, struct ebb_err *err)
+{
+    struct listing l = {.s3 = s3, .bucket = bucket, .prefix = prefix, .enter = enter, .cb = cb, .data = data};
+    struct ebb_buf what;
+    int rc;
+
+    l.parallel = parallel ? parallel : PARALLEL;
+    ebb_buf_init(&what, sizeof l.what);
+    ebb__s3_name(&what, bucket, prefix);
+    snprintf(l.what, sizeof l.what, "%s", ebb_buf_cstr(&what));
+    ebb_buf_fini(&what);
+    ebb_strs_init(&l.cuts);
+    ebb_buf_init(&l.refused, 65536);
+    ebb_buf_init(&l.allowed, 65536);
+    rc = ebb__s3_probe_encoding(s3, bucket, err);
+    if (!rc && l.parallel > 1)
+        rc = find_cuts(&l, err);
+    if (!rc)
+        rc = make_ranges(&l, err);
+    if (!rc) {
+        rc = run(&l);
+        if (rc && err)
+            *err = l.err;
+    }
+    if (rc)
+        ebb__s3_drop(s3);
+    for (size_t i = 0; i < l.count; i++)
+        range_free(l.ranges[i]);
+    free(l.ranges);
+    ebb_strs_fini(&l.cuts);
+    ebb_buf_fini(&l.refused);
+    ebb_buf_fini(&l.allowed);
+    return rc;
+}

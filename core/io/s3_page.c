@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One page of a listing, read and checked.
+ */
+#include <stdlib.h>
+
+#include "io/s3_list_priv.h"
+
+void ebb__s3_page_init(struct ebb__s3_page *page)
+{
+    memset(page, 0, sizeof *page);
+    ebb_buf_init(&page->keys, EBB__S3_PAGE_BYTES);
+    ebb_buf_init(&page->token, EBB__XML_TEXT_MAX);
+}
+
+void ebb__s3_page_fini(struct ebb__s3_page *page)
+{
+    ebb_buf_fini(&page->keys);
+    ebb_buf_fini(&page->token);
+    free(page->items);
+    memset(page, 0, sizeof *page);
+}
+
+struct reading {
+    struct ebb__s3_page *page;
+    const char *what;
+    bool is_encoded;
+    struct ebb__s3_page_item item; /* at hand */
+    bool has_key, has_size, has_time;
+};
+
+static int add_item(struct reading *r, struct ebb_err *err)
+{
+    struct ebb__s3_page *p = r->page;
+
+    if (p->count == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 256;
+        struct ebb__s3_page_item *more = realloc(p->items, cap * sizeof *more);
+
+        if (!more)
+            return ebb_err_nomem(err);
+        p->items = more;
+        p->cap = cap;
+    }
+    p->items[p->count++] = r->item;
+    return 0;
+}
+
+/* What XML mangles, where keys come raw: such a name is not known for certain. */
+static bool is_mangled(struct ebb_str key)
+{
+    for (size_t i = 0; i < key.n; i++) {
+        unsigned char c = (unsigned char)key.p[i];
+
+        if (c < 0x20 || c == 0x7f)
+            return true;
+        if (c == 0xEF && i + 2 < key.n && (unsigned char)key.p[i + 1] == 0xBF && (unsigned char)key.p[i + 2] == 0xBD)
+            return true; /* U+FFFD */
+    }
+    return false;
+}
+
+static int take_key(struct reading *r, struct ebb_str text, struct ebb_err *err)
+{
+    struct ebb_buf *keys = &r->page->keys;
+
+    r->item.key_at = keys->len;
+    if (!r->is_encoded)
+        ebb_buf_add_str(keys, text);
+    else if (!ebb__s3_decode(text, keys))
+        return ebb_err_set(err, EBB_ECORRUPT, "%s: a key is not encoded as it should be", r->what);
+    r->item.key_bytes = keys->len - r->item.key_at;
+    r->item.is_doubtful = !r->is_encoded && is_mangled(text);
+    r->has_key = true;
+    return ebb_buf_check(keys, r->what, err);
+}
+
+static int take_size(struct reading *r, struct ebb_str text, struct ebb_err *err)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9' || size > (UINT64_MAX - 9) / 10)
+            return ebb_err_set(err, EBB_ECORRUPT, "%s: a size is no number", r->what);
+        size = 10 * size + (uint64_t)(text.p[i] - '0');
+    }
+    r->item.size_bytes = size;
+    r->has_size = text.n > 0;
+    return 0;
+}
+
+static int take_etag(struct reading *r, struct ebb_str text, struct ebb_err *err)
+{
+    struct ebb_buf *keys = &r->page->keys;
+
+    if (text.n >= EBB_S3_ETAG_MAX)
+        return ebb_err_set(err, EBB_ECORRUPT, "%s: an ETag of %zu bytes", r->what, text.n);
+    r->item.etag_at = keys->len;
+    r->item.etag_bytes = text.n;
+    ebb_buf_add_str(keys, text);
+    return ebb_buf_check(keys, r->what, err);
+}
+
+static int take_member(struct reading *r, const char *name, struct ebb_str text, struct ebb_err *err)
+{
+    if (!strcmp(name, "Key") || !strcmp(name, "Prefix"))
+        return take_key(r, text, err);
+    if (!strcmp(name, "Size"))
+        return take_size(r, text, err);
+    if (!strcmp(name, "ETag"))
+        return take_etag(r, text, err);
+    if (!strcmp(name, "LastModified"))
+        r->has_time = !ebb__s3_iso_time(text, &r->item.mtime_ms);
+    return 0;
+}
+
+static int on_begin(void *data, size_t depth, const char *name, struct ebb_err *err)
+{
+    struct reading *r = data;
+
+    if (depth == 0 && strcmp(name, "ListBucketResult") != 0)
+        return ebb_err_set(err, EBB_ECORRUPT, "%s: <%.40s> is no listing", r->what, name);
+    if (depth == 1) {
+        memset(&r->item, 0, sizeof r->item);
+        r->has_key = r->has_size = r->has_time = false;
+    }
+    return 0;
+}
+
+static int on_end(void *data, size_t depth, const char *name, struct ebb_str text, struct ebb_err *err)
+{
+    struct reading *r = data;
+
+    if (depth == 2)
+        return take_member(r, name, text, err);
+    if (depth != 1)
+        return 0;
+    if (!strcmp(name, "IsTruncated")) {
+        r->page->has_truncated = ebb_str_is_equal(text, EBB_STR("true")) || ebb_str_is_equal(text, EBB_STR("false"));
+        r->page->is_truncated = ebb_str_is_equal(text, EBB_STR("true"));
+    } else if (!strcmp(name, "NextContinuationToken")) {
+        ebb_buf_add_str(&r->page->token, text);
+    } else if (!strcmp(name, "Contents")) {
+        if (!r->has_key || !r->has_size || !r->has_time)
+            return ebb_err_set(err, EBB_ECORRUPT, "%s: an object without key, size or time", r->what);
+        return add_item(r, err);
+    } else if (!strcmp(name, "CommonPrefixes") && r->has_key) {
+        r->item.is_prefix = true;
+        return add_item(r, err);
+    }
+    return 0;
+}
+
+int ebb__s3_page_read(const char *what, struct ebb_str body, bool is_encoded, struct ebb__s3_page *page,
+                      struct ebb_err *err)
+{
+    static const struct ebb__xml_ops OPS = {on_begin, on_end};
+    struct reading r = {.page = page, .what = what, .is_encoded = is_encoded};
+    int rc = ebb__xml_parse(what, body, &OPS, &r, err);
+
+    if (!rc && !page->has_truncated)
+        rc = ebb_err_set(err, EBB_ECORRUPT, "%s: does not tell whether there is more", what);
+    if (!rc && page->is_truncated && !page->token.len)
+        rc = ebb_err_set(err, EBB_ECORRUPT, "%s: there is more, but it does not tell how to go on", what);
+    return rc;
+}

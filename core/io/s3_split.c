@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where to cut a range of keys of which nobody knows how they lie: in the middle, by the first byte that differs.
+ */
+#include "io/s3_list_priv.h"
+
+#define FIRST '!' /* printable ASCII: a key in between is a text that any server takes */
+#define LAST '~'
+
+static unsigned char byte_at(struct ebb_str s, size_t i, unsigned char other)
+{
+    return i < s.n ? (unsigned char)s.p[i] : other;
+}
+
+bool ebb__s3_split_key(struct ebb_str prefix, struct ebb_str a, struct ebb_str b, struct ebb_buf *out)
+{
+    size_t same = b.n ? 0 : prefix.n;
+    unsigned char low, high;
+
+    while (b.n && same < a.n && same < b.n && a.p[same] == b.p[same])
+        same++;
+    /* Two tries: the first byte that differs, and the one after it, where the first are neighbours. */
+    for (size_t at = same; at < same + 2; at++) {
+        low = byte_at(a, at, FIRST);
+        high = at == same ? byte_at(b, at, LAST + 1) : LAST + 1;
+        if (low < FIRST || low > LAST || high > LAST + 1 || at > a.n)
+            return false;
+        if (high < low + 2)
+            continue;
+        ebb_buf_append(out, a.p, at);
+        ebb_buf_putc(out, (char)(low + (high - low) / 2));
+        return !out->bad;
+    }
+    return false;
+}
