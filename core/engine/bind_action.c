@@ -72,7 +72,7 @@ static const luaL_Reg ACTION_METHODS[] = {{"__index", action_index}, {"__newinde
 /* Copy and check the arguments; never throws. */
 static int take(lua_State *L, const struct ebb__rule_set *c, struct ebb_value **out, struct ebb_err *err)
 {
-    struct ebb__value_rules rules = {ebb_value_limits_script(), c->path, ebb__view_copy, NULL};
+    struct ebb__value_rules rules = {ebb_value_limits_script(), c->path, ebb__view_copy, NULL, false};
     struct ebb__checker checker = {.file = c->path, .code = "policy.schema", .error = EBB_EPOLICY_RESULT};
     int rc = ebb__value_of_lua(L, 1, &rules, out, err);
 

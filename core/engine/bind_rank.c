@@ -108,7 +108,7 @@ static void append(lua_State *L, int list)
 static void record_parts(lua_State *L, struct ebb_value *row)
 {
     struct ebb_value_limits limits = ebb_value_limits_script();
-    struct ebb__value_rules rules = {limits, "rank.score", NULL, NULL};
+    struct ebb__value_rules rules = {limits, "rank.score", NULL, NULL, false};
     struct ebb_err err;
 
     if (lua_type(L, -1) == LUA_TTABLE && row)

@@ -257,7 +257,7 @@ static int copy_special(void *data, lua_State *L, int index, struct ebb_value *b
 
 static void show_copy(lua_State *L, int index, struct ebb_buf *out)
 {
-    struct ebb__value_rules rules = {{16, NODES_MAX, (size_t)1 << 20}, "value", copy_special, NULL};
+    struct ebb__value_rules rules = {{16, NODES_MAX, (size_t)1 << 20}, "value", copy_special, NULL, false};
     struct ebb_value *list = ebb_value_new_list(&rules.limits);
     struct ebb_err err;
 
@@ -272,7 +272,7 @@ static void show_copy(lua_State *L, int index, struct ebb_buf *out)
 
 EBB_LJMP int ebb__console_take(lua_State *L, int index, struct ebb_value *map)
 {
-    struct ebb__value_rules rules = {ebb_value_limits_wide(), "value", ebb__view_copy, NULL};
+    struct ebb__value_rules rules = {ebb_value_limits_wide(), "value", ebb__view_copy, NULL, false};
     struct ebb_err err;
 
     if (ebb__value_add_lua(L, index, &rules, map, EBB_STR("value"), &err))

@@ -50,7 +50,7 @@ static int open_data(lua_State *L)
 static int run_file(lua_State *L)
 {
     struct reading *r = lua_touserdata(L, 1);
-    struct ebb__value_rules rules = {ebb_value_limits_wide(), "result", NULL, NULL};
+    struct ebb__value_rules rules = {ebb_value_limits_wide(), "result", NULL, NULL, true};
 
     rules.limits.depth = 16;
     ebb__load_chunk(L, r->source.p, r->source.n, "=policy");

@@ -19,7 +19,7 @@ struct loading {
 static int load_header(lua_State *L)
 {
     struct loading *load = lua_touserdata(L, 1);
-    struct ebb__value_rules rules = {ebb_value_limits_script(), "policy", ebb__header_copy, NULL};
+    struct ebb__value_rules rules = {ebb_value_limits_script(), "policy", ebb__header_copy, NULL, false};
 
     rules.limits.text_bytes = EBB_POLICY_SOURCE_MAX_BYTES;
     rules.data = &rules;

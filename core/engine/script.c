@@ -223,7 +223,7 @@ struct call {
 static int call_boot(lua_State *L)
 {
     struct call *c = lua_touserdata(L, 1);
-    struct ebb__value_rules rules = {ebb_value_limits_wide(), c->function, NULL, NULL};
+    struct ebb__value_rules rules = {ebb_value_limits_wide(), c->function, NULL, NULL, false};
 
     lua_rawgetp(L, LUA_REGISTRYINDEX, &BOOT_KEY);
     lua_getfield(L, -1, c->function);

@@ -36,6 +36,8 @@ static int classify(lua_State *L, int index, const struct ebb__value_rules *rule
             return refuse(rules, (struct ebb_str){NULL, 0}, "a key that is neither a text nor a whole number", err);
         }
     }
+    if (rules->takes_lead && named && numbered == 1 && lua_rawlen(L, index) == 1)
+        numbered = 0;
     if (named && numbered)
         return refuse(rules, (struct ebb_str){NULL, 0}, "names and numbers as keys of one table", err);
     if (numbered && (size_t)lua_rawlen(L, index) != numbered)
@@ -60,6 +62,14 @@ static int copy_list(lua_State *L, int index, const struct ebb__value_rules *rul
     return rc;
 }
 
+static struct ebb_str key_of(lua_State *L)
+{
+    struct ebb_str key;
+
+    key.p = lua_tolstring(L, -2, &key.n);
+    return key;
+}
+
 /* Keys come in no order: of several errors the one of the least key is told. */
 static int copy_map(lua_State *L, int index, const struct ebb__value_rules *rules, struct ebb_value *map, int depth,
                     struct ebb_err *err)
@@ -72,7 +82,7 @@ static int copy_map(lua_State *L, int index, const struct ebb__value_rules *rule
     while (lua_next(L, index)) {
         int failed;
 
-        key.p = lua_tolstring(L, -2, &key.n);
+        key = lua_isinteger(L, -2) ? EBB_STR("1") : key_of(L);
         failed = copy_any(L, lua_gettop(L), rules, map, key, depth, &one);
         lua_pop(L, 1);
         if (!failed || (rc && ebb_str_compare(key, least) > 0))

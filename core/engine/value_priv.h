@@ -23,6 +23,7 @@ struct ebb__value_rules {
     const char *what;               /* for messages */
     ebb__value_special_cb *special; /* or NULL */
     void *data;
+    bool takes_lead; /* a table with names may have one value without: { "a", b = 1 } is a map with "1" and "b" */
 };
 /* Deep copy of the table at index into a fresh tree: raw access only, never throws, needs a few free stack slots. A
  * table with keys 1..n only is a list, with string keys only a map, an empty one a map. EBB_EPOLICY_RESULT: cycles and

@@ -19,68 +19,6 @@ static const char *lookup_env(void *data, const char *name)
     return value;
 }
 
-/* Types that a later version may have: told as such, not by their first strange key. */
-static int check_type(const struct ebb__config_reader *r, const struct ebb_value *v, const char *where,
-                      struct ebb_err *err)
-{
-    static const char *const UNBUILT[] = {"rest", "gravitino", "glue", "hive", "postgresql"};
-    const char *type = ebb_value_text_of(v, "type");
-
-    for (size_t i = 0; type && i < sizeof UNBUILT / sizeof UNBUILT[0]; i++)
-        if (!strcmp(type, UNBUILT[i]))
-            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: type %s is not part of this version of ebb (%s)",
-                               r->c->file, where, type, EBB_VERSION);
-    return 0;
-}
-
-static int read_catalog(struct ebb__config_reader *r, struct ebb_str name, const struct ebb_value *v,
-                        struct ebb_err *err)
-{
-    static const char *const KEYS[] = {"type", "path", "name"};
-    struct ebb_config_catalog *c = &r->c->catalogs[r->c->catalog_count++];
-    char where[128];
-    int rc;
-
-    snprintf(where, sizeof where, "catalogs.%s", name.p);
-    rc = check_type(r, v, where, err);
-    if (!rc)
-        rc = ebb__config_check_keys(r, v, where, KEYS, 3, err);
-    if (!rc && !strcmp(name.p, "path"))
-        rc = ebb__config_fail(r, err, where, "is how tables that are opened by path are called");
-    c->name = strndup(name.p, name.n);
-    if (!rc && !c->name)
-        rc = ebb_err_nomem(err);
-    if (!rc)
-        rc = ebb__config_take_text(r, v, where, "type", true, &c->type, err);
-    if (!rc)
-        rc = ebb__config_take_text(r, v, where, "path", true, &c->path, err);
-    if (!rc)
-        rc = ebb__config_take_text(r, v, where, "name", false, &c->sql_name, err);
-    if (!rc)
-        rc = ebb__config_absolute(r, &c->path, err);
-    c->config.name = c->name;
-    c->config.type = c->type;
-    c->config.path = c->path;
-    c->config.sql_name = c->sql_name;
-    return rc;
-}
-
-static int read_catalogs(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
-{
-    size_t n = ebb_value_get_count(v);
-    int rc = 0;
-
-    if (v && ebb_value_get_kind(v) != EBB_VALUE_MAP)
-        return ebb__config_fail(r, err, "catalogs", "a table with named keys is wanted");
-    r->c->catalogs = calloc(n + 1, sizeof *r->c->catalogs);
-    if (!r->c->catalogs)
-        return ebb_err_nomem(err);
-    rc = ebb__config_check_names(r, v, "catalogs", err);
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = read_catalog(r, ebb_value_get_key(v, i), ebb_value_get_at(v, i), err);
-    return rc;
-}
-
 static int read_location(struct ebb__config_reader *r, const char *from, const struct ebb_value *v, struct ebb_err *err)
 {
     const char *to = ebb__config_text(v);
@@ -157,7 +95,7 @@ static int read_flags(struct ebb__config_reader *r, const struct ebb_value *v, s
 
 static int read_unbuilt(const struct ebb__config_reader *r, const struct ebb_value *root, struct ebb_err *err)
 {
-    static const char *const SECTIONS[] = {"storage", "engines"};
+    static const char *const SECTIONS[] = {"storage"};
 
     for (size_t i = 0; i < sizeof SECTIONS / sizeof SECTIONS[0]; i++)
         if (ebb_value_get(root, SECTIONS[i]))
@@ -176,7 +114,7 @@ static int read_root(struct ebb__config_reader *r, struct ebb_err *err)
     if (!rc)
         rc = read_unbuilt(r, root, err);
     if (!rc)
-        rc = read_catalogs(r, ebb_value_get(root, "catalogs"), err);
+        rc = ebb__config_read_catalogs(r, ebb_value_get(root, "catalogs"), err);
     if (!rc)
         rc = read_locations(r, ebb_value_get(root, "locations"), err);
     if (!rc)
@@ -189,6 +127,8 @@ static int read_root(struct ebb__config_reader *r, struct ebb_err *err)
         rc = read_tables(r, ebb_value_get(root, "tables"), err);
     if (!rc)
         rc = read_flags(r, ebb_value_get(root, "flags"), err);
+    if (!rc)
+        rc = ebb__config_read_engines(r, ebb_value_get(root, "engines"), err);
     return rc ? rc : ebb__config_read_serve(r, ebb_value_get(root, "serve"), err);
 }
 
@@ -297,13 +237,8 @@ void ebb_config_free(struct ebb_config *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->catalog_count; i++) {
-        free(c->catalogs[i].name);
-        free(c->catalogs[i].type);
-        free(c->catalogs[i].path);
-        free(c->catalogs[i].sql_name);
-        ebb_strs_fini(&c->catalogs[i].headers);
-    }
+    for (size_t i = 0; i < c->catalog_count; i++)
+        ebb__config_catalog_fini(&c->catalogs[i]);
     for (size_t i = 0; i < c->binding_count; i++) {
         free(c->bindings[i].policy);
         ebb_strs_fini(&c->bindings[i].tables);
@@ -311,6 +246,7 @@ void ebb_config_free(struct ebb_config *c)
     free(c->catalogs);
     free(c->bindings);
     ebb__serve_fini(&c->serve);
+    ebb__engines_fini(&c->engines);
     ebb_strs_fini(&c->secrets);
     ebb_strs_fini(&c->maps);
     ebb_strs_fini(&c->below_floor);

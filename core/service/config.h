@@ -9,6 +9,13 @@
 #include "engine/engine.h"
 #include "io/catalog.h"
 
+/* Who does a job. */
+enum ebb_job_engine { EBB_JOB_NATIVE, EBB_JOB_SPARK, EBB_JOB_LIVY, EBB_JOB_TRINO };
+#define EBB_JOB_ENGINES 4
+/* "native", "spark", …; and back: EBB_JOB_ENGINES when there is none of the name. */
+const char *ebb_job_engine_name(enum ebb_job_engine engine);
+enum ebb_job_engine ebb_job_engine_of(const char *name);
+
 enum ebb_bind_mode { EBB_BIND_OBSERVE, EBB_BIND_APPROVE, EBB_BIND_ENFORCE };
 
 struct ebb_binding {
@@ -18,6 +25,9 @@ struct ebb_binding {
     const struct ebb_value *params; /* overrides, or NULL; owned by the configuration */
     bool allow_below_floor;
     bool allow_override_quiet;
+    enum ebb_job_engine engine; /* who removes orphans: engine = "native", or { "native", above = "50M files", use = "spark" } */
+    int64_t engine_above;       /* for tables with more files than that only; 0: for all */
+    bool irreversible;          /* an engine's deleting for good is agreed to */
     const struct ebb_value *guard;     /* stricter guards, or NULL; owned by the configuration, like the next */
     const struct ebb_value *blackouts; /* dates on which nothing starts, or NULL */
     const char *blackout_tz;           /* NULL: UTC */
@@ -26,8 +36,8 @@ struct ebb_binding {
 void ebb_binding_site(const struct ebb_binding *binding, struct ebb_settings_site *out);
 
 struct ebb_config_catalog {
-    char *name, *type, *path, *sql_name; /* owned */
-    struct ebb_strs headers;             /* owned */
+    char *name, *type, *path, *ca_file, *uri; /* owned; uri: of the command line only, see config.uri */
+    struct ebb_strs headers;                  /* owned */
     struct ebb_catalog_config config;    /* borrows from these, and from the file's root */
 };
 
@@ -56,6 +66,21 @@ struct ebb_serve_config {
     size_t notify_count;
 };
 
+/* One of engines = { spark, livy, trino }: others that run statements. Texts are owned; NULL: not given. */
+struct ebb_engine_config {
+    bool is_set;
+    struct ebb_strs command; /* spark: program and arguments, no shell; { "spark-sql" } */
+    char *uri;               /* livy, trino: without a slash at the end */
+    char *user, *password, *token;
+    char *catalog;                /* what that engine calls the catalog; NULL: as it is called here */
+    char *file;                   /* livy: where the server finds scripts/spark/ebb_statement.py */
+    const struct ebb_value *conf; /* settings of the session (map of texts), or NULL; owned by the configuration */
+    int64_t timeout_ms;           /* of one run: 12 h; 1 m to 7 d */
+};
+struct ebb_engines_config {
+    struct ebb_engine_config spark, livy, trino;
+};
+
 struct ebb_config {
     char *file; /* NULL: no file, defaults */
     struct ebb_config_catalog *catalogs;
@@ -67,6 +92,7 @@ struct ebb_config {
     struct ebb_strs
         below_floor; /* table globs that may go below the floor (tables = { glob = { allow_below_floor = true } }) */
     struct ebb_serve_config serve;
+    struct ebb_engines_config engines;
     struct ebb_s3_config
         s3; /* storage = { s3 = { … } }; borrows from root. Zeroed (path_style -1): the environment's */
     struct ebb_strs secrets;       /* what came from the environment: never to be shown */
@@ -89,6 +115,9 @@ int ebb_serve_check_listen(const char *listen, struct ebb_err *err);
  * absolute, secrets masked ("***"): all that came from the environment, headers, what is in a URL besides its host, and
  * members whose names are like those of secrets. */
 int ebb_config_show(const struct ebb_config *config, struct ebb_buf *out, struct ebb_err *err);
+/* Add the catalog of "[NAME=]TYPE:PLACE" ("lake=directory:./warehouse", "rest:http://127.0.0.1:8181"); without NAME it
+ * is called lake. EBB_EUSAGE: not of this form, a type that needs more than a place, or there is one of this name. */
+int ebb_config_add_catalog(struct ebb_config *config, const char *spec, struct ebb_err *err);
 bool ebb_config_has_catalog(const struct ebb_config *config, const char *name);
 /* Whether a table (dotted name) may go below the floor. */
 bool ebb_config_allows_below_floor(const struct ebb_config *config, const char *table);

@@ -57,11 +57,77 @@ static int read_guards(const struct ebb__config_reader *r, const struct ebb_valu
     return rc ? rc : read_blackouts(r, v, where, b, err);
 }
 
+static const char *const ENGINES[EBB_JOB_ENGINES] = {"native", "spark", "livy", "trino"};
+
+const char *ebb_job_engine_name(enum ebb_job_engine engine)
+{
+    return ENGINES[engine];
+}
+
+enum ebb_job_engine ebb_job_engine_of(const char *name)
+{
+    size_t i = 0;
+
+    while (i < EBB_JOB_ENGINES && strcmp(ENGINES[i], name) != 0)
+        i++;
+    return (enum ebb_job_engine)i;
+}
+
+static int take_engine(const struct ebb__config_reader *r, const struct ebb_value *v, enum ebb_job_engine *out,
+                       struct ebb_err *err)
+{
+    const char *name = ebb__config_text(v);
+
+    *out = name ? ebb_job_engine_of(name) : EBB_JOB_ENGINES;
+    return *out < EBB_JOB_ENGINES ? 0
+                                  : ebb__config_fail(r, err, "bind.engine", "native, spark, livy or trino is wanted");
+}
+
+/* "50M files", "100k files", "1000 files", 1000 */
+static int take_above(const struct ebb__config_reader *r, const struct ebb_value *v, int64_t *out, struct ebb_err *err)
+{
+    const char *text = ebb__config_text(v);
+    size_t n = text ? strspn(text, "0123456789") : 0;
+    int64_t factor = 1;
+
+    *out = ebb_value_get_int(v, 0);
+    if (n && n < 10) {
+        *out = strtoll(text, NULL, 10);
+        if (text[n] == 'k' || text[n] == 'M')
+            factor = text[n++] == 'k' ? 1000 : 1000000;
+        if (strcmp(text + n, " files") != 0)
+            *out = 0;
+    }
+    *out *= factor;
+    return *out > 0 ? 0
+                    : ebb__config_fail(r, err, "bind.engine.above",
+                                       "a number of files is wanted, as \"50M files\" or \"100k files\"");
+}
+
+/* "spark" for all tables, or { "native", above = "50M files", use = "spark" }. */
+static int read_engine(const struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_binding *b,
+                       struct ebb_err *err)
+{
+    const char *otherwise = ebb__config_text(ebb_value_get(v, "1"));
+    int rc;
+
+    if (!v)
+        return 0;
+    if (ebb_value_get_kind(v) != EBB_VALUE_MAP)
+        return take_engine(r, v, &b->engine, err);
+    rc = ebb__config_check_keys(r, v, "bind.engine", (const char *const[]){"1", "above", "use"}, 3, err);
+    if (!rc && (!otherwise || strcmp(otherwise, "native") != 0))
+        rc = ebb__config_fail(r, err, "bind.engine", "{ \"native\", above = …, use = … } is wanted");
+    if (!rc)
+        rc = take_above(r, ebb_value_get(v, "above"), &b->engine_above, err);
+    return rc ? rc : take_engine(r, ebb_value_get(v, "use"), &b->engine, err);
+}
+
 static int read_binding(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
     static const char *const KEYS[] = {
-        "policy", "tables",    "mode",       "params", "allow_below_floor", "allow_override_quiet",
-        "guard",  "blackouts", "blackout_tz"};
+        "policy", "tables",    "mode",        "params", "allow_below_floor", "allow_override_quiet",
+        "guard",  "blackouts", "blackout_tz", "engine", "irreversible"};
     struct ebb_binding *b = &r->c->bindings[r->c->binding_count++];
     int rc = ebb__config_check_keys(r, v, "bind", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
@@ -75,6 +141,10 @@ static int read_binding(struct ebb__config_reader *r, const struct ebb_value *v,
         rc = ebb__config_take_bool(r, v, "bind", "allow_below_floor", &b->allow_below_floor, err);
     if (!rc)
         rc = ebb__config_take_bool(r, v, "bind", "allow_override_quiet", &b->allow_override_quiet, err);
+    if (!rc)
+        rc = ebb__config_take_bool(r, v, "bind", "irreversible", &b->irreversible, err);
+    if (!rc)
+        rc = read_engine(r, ebb_value_get(v, "engine"), b, err);
     b->params = ebb_value_get(v, "params");
     if (!rc && b->params && ebb_value_get_kind(b->params) != EBB_VALUE_MAP)
         rc = ebb__config_fail(r, err, "bind.params", "a table with named keys is wanted");

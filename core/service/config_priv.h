@@ -39,8 +39,25 @@ int ebb__config_take_texts(const struct ebb__config_reader *r, const struct ebb_
 /* A path is meant from the file's folder. NULL stays. */
 int ebb__config_absolute(const struct ebb__config_reader *r, char **path, struct ebb_err *err);
 
+/* "Name: value" of a table of ["Name"] = "value", each of one line; where: of what the headers are. */
+int ebb__config_take_headers(const struct ebb__config_reader *r, const struct ebb_value *headers, const char *where,
+                             struct ebb_strs *out, struct ebb_err *err);
+/* http: or https:, with a host, without blanks. */
+bool ebb__config_is_url(const char *text);
+/* Put them, their values masked. */
+void ebb__config_put_headers(struct ebb_value *map, const struct ebb_strs *headers);
+
+/* catalogs */
+int ebb__config_read_catalogs(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
+void ebb__config_catalog_fini(struct ebb_config_catalog *c);
+/* What is effective, secrets masked. */
+void ebb__config_put_catalogs(const struct ebb_config *c, struct ebb_value *root);
 /* bind */
 int ebb__config_read_bindings(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
+/* engines */
+int ebb__config_read_engines(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
+void ebb__engines_fini(struct ebb_engines_config *e);
+void ebb__engines_show(const struct ebb_engines_config *e, struct ebb_value *root);
 /* serve: what holds where nothing is said; EBB_ENOMEM, _fini is due in any case. */
 int ebb__serve_init(struct ebb_serve_config *s, struct ebb_err *err);
 void ebb__serve_fini(struct ebb_serve_config *s);

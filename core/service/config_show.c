@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/config.h"
+#include "service/config_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,19 +25,6 @@ static void put_duration(struct ebb_value *map, const char *key, int64_t ms)
     ebb_buf_fini(&text);
 }
 
-static void put_catalogs(const struct ebb_config *c, struct ebb_value *root)
-{
-    struct ebb_value *catalogs = ebb_value_put_map(root, "catalogs");
-
-    for (size_t i = 0; i < c->catalog_count; i++) {
-        struct ebb_value *catalog = ebb_value_put_map(catalogs, c->catalogs[i].name);
-
-        ebb_value_put_str(catalog, "type", c->catalogs[i].type);
-        ebb_value_put_str(catalog, "path", c->catalogs[i].path);
-        ebb_value_put_str(catalog, "name", c->catalogs[i].sql_name);
-    }
-}
-
 static void put_locations(const struct ebb_config *c, struct ebb_value *root)
 {
     struct ebb_value *locations = ebb_value_put_map(root, "locations");
@@ -52,6 +39,18 @@ static void put_locations(const struct ebb_config *c, struct ebb_value *root)
     }
 }
 
+static void put_engine(const struct ebb_binding *b, struct ebb_value *map)
+{
+    struct ebb_value *engine;
+
+    if (b->engine == EBB_JOB_NATIVE)
+        return;
+    engine = ebb_value_put_map(map, "engine");
+    ebb_value_put_int(engine, "above", b->engine_above);
+    ebb_value_put_str(engine, "use", ebb_job_engine_name(b->engine));
+    ebb_value_put_bool(map, "irreversible", b->irreversible);
+}
+
 static void put_binding(const struct ebb_binding *b, struct ebb_value *bind)
 {
     static const char *const MODES[] = {"observe", "approve", "enforce"};
@@ -64,6 +63,7 @@ static void put_binding(const struct ebb_binding *b, struct ebb_value *bind)
     ebb_value_put_copy(map, "params", b->params);
     ebb_value_put_bool(map, "allow_below_floor", b->allow_below_floor);
     ebb_value_put_bool(map, "allow_override_quiet", b->allow_override_quiet);
+    put_engine(b, map);
     ebb_value_put_copy(map, "guard", b->guard);
     ebb_value_put_copy(map, "blackouts", b->blackouts);
     ebb_value_put_str(map, "blackout_tz", b->blackout_tz);
@@ -91,19 +91,6 @@ static void put_url(struct ebb_value *map, const char *url)
     ebb_buf_fini(&text);
 }
 
-static void put_headers(struct ebb_value *map, const struct ebb_strs *headers)
-{
-    struct ebb_value *masked = ebb_value_put_map(map, "headers");
-
-    for (size_t i = 0; i < headers->count; i++) {
-        char *name = strndup(headers->items[i], strcspn(headers->items[i], ":"));
-
-        if (name)
-            ebb_value_put_str(masked, name, "***");
-        free(name);
-    }
-}
-
 static void put_notify(const struct ebb_serve_config *s, struct ebb_value *serve)
 {
     struct ebb_value *list = ebb_value_put_list(serve, "notify");
@@ -116,7 +103,7 @@ static void put_notify(const struct ebb_serve_config *s, struct ebb_value *serve
         else
             put_texts(map, "command", &s->notify[i].command);
         if (s->notify[i].headers.count)
-            put_headers(map, &s->notify[i].headers);
+            ebb__config_put_headers(map, &s->notify[i].headers);
         if (s->notify[i].on.count)
             put_texts(map, "on", &s->notify[i].on);
     }
@@ -160,7 +147,7 @@ static void put_all(const struct ebb_config *c, struct ebb_value *root)
     struct ebb_value *bind;
 
     ebb_value_put_str(root, "file", c->file);
-    put_catalogs(c, root);
+    ebb__config_put_catalogs(c, root);
     put_locations(c, root);
     ebb_value_put_str(root, "policies", c->policies);
     bind = ebb_value_put_list(root, "bind");
@@ -168,6 +155,7 @@ static void put_all(const struct ebb_config *c, struct ebb_value *root)
         put_binding(&c->bindings[i], bind);
     put_tables(c, root);
     ebb_value_put_copy(root, "flags", c->flags);
+    ebb__engines_show(&c->engines, root);
     put_serve(&c->serve, root);
 }
 

@@ -21,7 +21,6 @@ struct ebb_job_args {
     const char *engine;     /* native, spark, trino; not given: native */
 };
 
-enum ebb_job_engine { EBB_JOB_NATIVE, EBB_JOB_SPARK, EBB_JOB_TRINO };
 struct ebb_job {
     char *name; /* "catalog.schema.table" */
     char *catalog;
