@@ -7,7 +7,7 @@
 
 #define HEADER_MAX ((size_t)8 * 1024)
 
-static bool is_url(const char *text)
+bool ebb__config_is_url(const char *text)
 {
     size_t scheme = !strncasecmp(text, "https://", 8) ? 8 : !strncasecmp(text, "http://", 7) ? 7 : 0;
 
@@ -43,29 +43,36 @@ static int add_header(const struct ebb__config_reader *r, const char *where, con
         return ebb__config_fail_in(r, err, where, "headers", "[\"Name\"] = \"value\", each of one line, is wanted");
     ebb_buf_init(&line, HEADER_MAX);
     ebb_buf_printf(&line, "%s: %s", name, text);
-    rc = ebb_buf_check(&line, "serve.notify: a header", err);
+    rc = ebb_buf_check(&line, where, err);
     if (!rc)
         rc = ebb_strs_add(out, ebb_buf_cstr(&line), err);
     ebb_buf_fini(&line);
     return rc == -(int)EBB_ELIMIT ? ebb_err_as(err, EBB_ECONFIG, r->c->file) : rc;
 }
 
+int ebb__config_take_headers(const struct ebb__config_reader *r, const struct ebb_value *headers, const char *where,
+                             struct ebb_strs *out, struct ebb_err *err)
+{
+    int rc;
+
+    if (ebb_value_get_kind(headers) != EBB_VALUE_MAP)
+        return ebb__config_fail_in(r, err, where, "headers", "a table of [\"Name\"] = \"value\" is wanted");
+    rc = ebb__config_check_names(r, headers, where, err);
+    for (size_t i = 0; !rc && i < ebb_value_get_count(headers); i++)
+        rc = add_header(r, where, ebb_value_get_key(headers, i).p, ebb_value_get_at(headers, i), out, err);
+    return rc;
+}
+
 static int read_headers(const struct ebb__config_reader *r, const char *where, const struct ebb_value *v,
                         struct ebb_notify_config *n, struct ebb_err *err)
 {
     const struct ebb_value *headers = ebb_value_get(v, "headers");
-    int rc;
 
     if (!headers)
         return 0;
-    if (ebb_value_get_kind(headers) != EBB_VALUE_MAP)
-        return ebb__config_fail_in(r, err, where, "headers", "a table of [\"Name\"] = \"value\" is wanted");
-    if (!n->url)
+    if (ebb_value_get_kind(headers) == EBB_VALUE_MAP && !n->url)
         return ebb__config_fail_in(r, err, where, "headers", "go with url only");
-    rc = ebb__config_check_names(r, headers, where, err);
-    for (size_t i = 0; !rc && i < ebb_value_get_count(headers); i++)
-        rc = add_header(r, where, ebb_value_get_key(headers, i).p, ebb_value_get_at(headers, i), &n->headers, err);
-    return rc;
+    return ebb__config_take_headers(r, headers, where, &n->headers, err);
 }
 
 static int read_kinds(const struct ebb__config_reader *r, const char *where, const struct ebb_value *v,
@@ -104,7 +111,7 @@ static int read_way(const struct ebb__config_reader *r, const char *where, const
         return rc;
     if (!n->url == !command)
         return ebb__config_fail(r, err, where, "either url or command is wanted");
-    if (n->url && !is_url(n->url))
+    if (n->url && !ebb__config_is_url(n->url))
         return ebb__config_fail_in(r, err, where, "url", "a http:// or https:// URL is wanted");
     snprintf(key, sizeof key, "%s.command", where);
     rc = ebb__config_take_texts(r, command, key, &n->command, err);

@@ -24,22 +24,37 @@ struct ebb_catalog *ebb__gravitino_find_catalog(const struct ebb_api_call *call,
     return NULL;
 }
 
-static void write_properties(struct ebb_jsonw *w, const struct ebb_config_catalog *c)
+/* What names a backend and where it is; nothing that may be a secret. */
+static void write_backend(struct ebb_jsonw *w, const struct ebb_config_catalog *c)
 {
     struct ebb_buf uri;
-    bool is_sql = !strcmp(c->type, "sqlite");
 
     ebb_buf_init(&uri, 65536);
+    if (!strcmp(c->type, "sqlite")) {
+        ebb_jsonw_kstr(w, "catalog-backend", "jdbc");
+        ebb_buf_printf(&uri, "jdbc:sqlite:%s", c->path ? c->path : "");
+        ebb_jsonw_kstr(w, "uri", ebb_buf_cstr(&uri));
+        ebb_jsonw_kstr(w, "catalog-backend-name", c->config.sql_name ? c->config.sql_name : c->name);
+    } else if (!strcmp(c->type, "directory")) {
+        ebb_jsonw_kstr(w, "catalog-backend", "hadoop");
+        ebb_jsonw_kstr(w, "warehouse", c->path ? c->path : "");
+    } else {
+        ebb_jsonw_kstr(w, "catalog-backend", strcmp(c->type, "rest") ? "custom" : "rest");
+        if (c->config.uri)
+            ebb_jsonw_kstr(w, "uri", c->config.uri);
+        if (c->config.warehouse)
+            ebb_jsonw_kstr(w, "warehouse", c->config.warehouse);
+    }
+    ebb_buf_fini(&uri);
+}
+
+static void write_properties(struct ebb_jsonw *w, const struct ebb_config_catalog *c)
+{
     ebb_jsonw_key(w, "properties");
     ebb_jsonw_begin(w, '{');
-    ebb_jsonw_kstr(w, "catalog-backend", is_sql ? "jdbc" : "hadoop");
-    ebb_buf_printf(&uri, "%s%s", is_sql ? "jdbc:sqlite:" : "", c->path ? c->path : "");
-    ebb_jsonw_kstr(w, is_sql ? "uri" : "warehouse", ebb_buf_cstr(&uri));
-    if (is_sql)
-        ebb_jsonw_kstr(w, "catalog-backend-name", c->sql_name ? c->sql_name : c->name);
+    write_backend(w, c);
     ebb_jsonw_kstr(w, "in-use", "true");
     ebb_jsonw_end(w, '}');
-    ebb_buf_fini(&uri);
 }
 
 static void write_catalog(const struct ebb_api_call *call, struct ebb_jsonw *w, const struct ebb_config_catalog *c)

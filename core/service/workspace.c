@@ -211,45 +211,11 @@ int ebb_workspace_set_policies(struct ebb_workspace *ws, const char *dir, struct
     return 0;
 }
 
-/* Take "[NAME=]TYPE:PATH" apart. */
-static int read_spec(const char *spec, struct ebb_config_catalog *out, struct ebb_err *err)
-{
-    const char *equals = strchr(spec, '='), *colon = strchr(spec, ':');
-    const char *type;
-
-    if (equals && colon && equals > colon)
-        equals = NULL;
-    type = equals ? equals + 1 : spec;
-    if (!colon || colon == type || !colon[1] || equals == spec)
-        return ebb_err_set(err, EBB_EUSAGE, "catalog %s: [NAME=]TYPE:PATH is wanted, as in lake=directory:./warehouse",
-                           spec);
-    out->name = equals ? strndup(spec, (size_t)(equals - spec)) : strdup("lake");
-    out->type = strndup(type, (size_t)(colon - type));
-    out->path = strdup(colon + 1);
-    out->config.name = out->name;
-    out->config.type = out->type;
-    out->config.path = out->path;
-    return out->name && out->type && out->path ? 0 : ebb_err_nomem(err);
-}
-
 int ebb_workspace_add_catalog(struct ebb_workspace *ws, const char *spec, struct ebb_err *err)
 {
-    struct ebb_config *c = ws->own;
-    struct ebb_config_catalog *all;
-    int rc;
-
-    if (!c)
+    if (!ws->own)
         return ebb_err_set(err, EBB_EINTERNAL, "workspace: its configuration is shared");
-    all = realloc(c->catalogs, (c->catalog_count + 1) * sizeof *all);
-    if (!all)
-        return ebb_err_nomem(err);
-    c->catalogs = all;
-    memset(&all[c->catalog_count], 0, sizeof *all);
-    rc = read_spec(spec, &all[c->catalog_count++], err);
-    for (size_t i = 0; !rc && i + 1 < c->catalog_count; i++)
-        if (!strcmp(all[i].name, all[c->catalog_count - 1].name))
-            rc = ebb_err_set(err, EBB_EUSAGE, "catalog %s: the configuration has one of this name", spec);
-    return rc;
+    return ebb_config_add_catalog(ws->own, spec, err);
 }
 
 int ebb_workspace_recorded_maps(struct ebb_str json, struct ebb_strs *out, struct ebb_err *err)

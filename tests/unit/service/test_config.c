@@ -46,9 +46,9 @@ static void test_everything(void **state)
     assert_string_equal(c->catalogs[0].type, "directory");
     snprintf(path, sizeof path, "%s/./wh", top);
     assert_string_equal(c->catalogs[0].path, path);
-    assert_null(c->catalogs[0].sql_name);
+    assert_null(c->catalogs[0].config.sql_name);
     assert_string_equal(c->catalogs[1].path, "/x/c.db");
-    assert_string_equal(c->catalogs[1].sql_name, "default");
+    assert_string_equal(c->catalogs[1].config.sql_name, "default");
     assert_int_equal(c->maps.count, 3);
     snprintf(path, sizeof path, "file:/warehouse=%s/./wh", top);
     assert_string_equal(c->maps.items[0], path);
@@ -70,6 +70,68 @@ static void test_everything(void **state)
     assert_false(ebb_config_allows_below_floor(c, "files.db.t"));
     assert_false(ebb_config_allows_below_floor(c, "files.scratch.a.t"));
     assert_true(ebb_value_bool_of(c->flags, "freeze", false));
+    ebb_config_free(c);
+}
+
+static void test_remote_catalogs(void **state)
+{
+    static const char *const HIDDEN[] = {"TOKEN1", "ID:SECRET2", "SECRET3", "SECRET4", "SECRET5"};
+    static const char *const SHOWN[] = {"\"uri\":\"https://c.example/api\"", "\"warehouse\":\"wh\"",
+                                        "\"metalake\":\"m\"", "\"Polaris-Realm\":\"***\""};
+    char path[256];
+    struct ebb_config *c = good(
+        "return { catalogs = {\n"
+        "  a = { type = 'rest', uri = 'https://c.example/api', warehouse = 'wh', prefix = 'p', token = 'TOKEN1',\n"
+        "        headers = { ['Polaris-Realm'] = 'SECRET3' }, vended_credentials = true, ca_file = 'ca.pem' },\n"
+        "  b = { type = 'rest', uri = 'http://x', credential = 'ID:SECRET2', oauth2_server_uri = 'http://o/t', scope = "
+        "'s' },\n"
+        "  g = { type = 'gravitino', uri = 'http://g', metalake = 'm', catalog = 'c', token = 'TOKEN1' },\n"
+        "  u = { type = 'glue', region = 'eu-west-1', endpoint = 'http://e', catalog_id = '1', profile = 'p',\n"
+        "        access_key_id = 'AKID', secret_access_key = 'SECRET4', session_token = 'SECRET5' } } }");
+    const struct ebb_catalog_config *a = &c->catalogs[0].config, *u = &c->catalogs[3].config;
+    struct ebb_buf shown;
+
+    (void)state;
+    ebb_buf_init(&shown, 65536);
+    assert_string_equal(a->uri, "https://c.example/api");
+    assert_string_equal(a->token, "TOKEN1");
+    assert_true(a->vended && !c->catalogs[1].config.vended);
+    assert_string_equal(a->headers->items[0], "Polaris-Realm: SECRET3");
+    snprintf(path, sizeof path, "%s/ca.pem", top);
+    assert_string_equal(a->ca_file, path);
+    assert_null(a->path);
+    assert_string_equal(c->catalogs[1].config.oauth2_uri, "http://o/t");
+    assert_string_equal(c->catalogs[2].config.metalake, "m");
+    assert_string_equal(u->aws.region, "eu-west-1");
+    assert_string_equal(u->aws.secret_access_key, "SECRET4");
+    assert_int_equal(ebb_config_show(c, &shown, NULL), 0);
+    for (size_t i = 0; i < sizeof HIDDEN / sizeof HIDDEN[0]; i++)
+        assert_null(strstr(ebb_buf_cstr(&shown), HIDDEN[i]));
+    for (size_t i = 0; i < sizeof SHOWN / sizeof SHOWN[0]; i++)
+        if (!strstr(ebb_buf_cstr(&shown), SHOWN[i]))
+            fail_msg("%s is not in %s", SHOWN[i], ebb_buf_cstr(&shown));
+    ebb_buf_fini(&shown);
+    ebb_config_free(c);
+}
+
+static void test_catalog_by_spec(void **state)
+{
+    static const char *const BAD_SPECS[] = {"rest:",  "a=rest:x",       "a=rest:http://u:p@h", "a=gravitino:http://h",
+                                            "glue:x", "=rest:http://h", "a=rest:http://h"};
+    struct ebb_config *c =
+        good("return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { A = 'b' } } } }");
+    struct ebb_err err;
+
+    (void)state;
+    assert_int_equal(ebb_config_add_catalog(c, "a=rest:http://127.0.0.1:8181/iceberg", &err), 0);
+    assert_string_equal(c->catalogs[1].config.uri, "http://127.0.0.1:8181/iceberg");
+    assert_string_equal(c->catalogs[1].config.name, "a");
+    assert_int_equal(ebb_config_add_catalog(c, "directory:/wh", &err), 0);
+    assert_string_equal(c->catalogs[2].config.name, "lake");
+    assert_string_equal(c->catalogs[2].config.path, "/wh");
+    assert_string_equal(c->catalogs[0].config.headers->items[0], "A: b"); /* it moved with its catalog */
+    for (size_t i = 0; i < sizeof BAD_SPECS / sizeof BAD_SPECS[0]; i++)
+        assert_int_equal(ebb_config_add_catalog(c, BAD_SPECS[i], &err), -EBB_EUSAGE);
     ebb_config_free(c);
 }
 
@@ -100,7 +162,44 @@ static const struct bad BAD[] = {
     {"return { ['catalogs\\0x'] = {} }", EBB_ECONFIG_UNKNOWN_KEY, "unknown key", ""},
     {"return { storage = { s3 = {} } }", EBB_EUNSUPPORTED, "storage: not part of this version", ""},
     {"return { engines = {} }", EBB_EUNSUPPORTED, "engines: not part", ""},
-    {"return { catalogs = { l = { type = 'rest', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type rest",
+    {"return { catalogs = { l = { type = 'hive', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type hive",
+     ""},
+    {"return { catalogs = { l = { type = 'postgresql' } } }", EBB_EUNSUPPORTED, "catalogs.l: type postgresql", ""},
+    {"return { catalogs = { l = { type = 'rset' } } }", EBB_ECONFIG, "catalogs.l.type: there is no such", "rest"},
+    {"return { catalogs = { l = { type = 'oracle' } } }", EBB_ECONFIG, "catalogs.l.type: there is no such",
+     "gravitino"},
+    {"return { catalogs = { l = { typ = 'rest' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.typ: unknown", "type"},
+    {"return { catalogs = { l = { type = 'rest' } } }", EBB_ECONFIG, "catalogs.l.uri: is missing", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', path = 'y' } } }", EBB_ECONFIG_UNKNOWN_KEY,
+     "catalogs.l.path: unknown key", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', warehose = 'y' } } }", EBB_ECONFIG_UNKNOWN_KEY,
+     "catalogs.l.warehose: unknown key", "warehouse"},
+    {"return { catalogs = { l = { type = 'rest', uri = 'ftp://x' } } }", EBB_ECONFIG, "catalogs.l.uri: a http", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://' } } }", EBB_ECONFIG, "catalogs.l.uri: a http", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://u:p@x' } } }", EBB_ECONFIG, "catalogs.l.uri: a http",
+     ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x?token=y' } } }", EBB_ECONFIG, "catalogs.l.uri: a", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', token = '' } } }", EBB_ECONFIG,
+     "catalogs.l.token: text is wanted", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', vended_credentials = 'yes' } } }", EBB_ECONFIG,
+     "catalogs.l.vended_credentials: true or false", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', token = 'a', credential = 'b' } } }", EBB_ECONFIG,
+     "catalogs.l: either token or credential", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', scope = 'a' } } }", EBB_ECONFIG,
+     "go with credential only", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = 'a' } } }", EBB_ECONFIG,
+     "catalogs.l.headers: a table", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { X = 'a\nb' } } } }", EBB_ECONFIG,
+     "catalogs.l.headers: [\"Name\"]", ""},
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { authorization = 'a' } } } }",
+     EBB_ECONFIG, "use token or credential", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', catalog = 'c' } } }", EBB_ECONFIG,
+     "catalogs.l.metalake: is missing", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'c' } } }", EBB_ECONFIG,
+     "catalogs.l.catalog: is missing", ""},
+    {"return { catalogs = { l = { type = 'glue', access_key_id = 'c' } } }", EBB_ECONFIG, "go together", ""},
+    {"return { catalogs = { l = { type = 'glue', session_token = 'c' } } }", EBB_ECONFIG, "session_token goes", ""},
+    {"return { catalogs = { l = { type = 'glue', uri = 'http://x' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.uri",
      ""},
     {"return { catalogs = { 'x' } }", EBB_ECONFIG, "catalogs: a table with named keys", ""},
     {"return { catalogs = 'x' }", EBB_ECONFIG, "catalogs: a table with named keys", ""},
@@ -292,6 +391,8 @@ int main(void)
         cmocka_unit_test(test_guards_and_blackouts),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_remote_catalogs),
+        cmocka_unit_test(test_catalog_by_spec),
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_a_binding_of_no_table_is_refused),
         cmocka_unit_test(test_env),
