@@ -389,6 +389,10 @@ class Spark:
         """Rows as lists; SparkError."""
         return self.ask({"sql": text}, seconds)
 
+    def columns(self, text, seconds=300):
+        """Names of the columns of a query."""
+        return self.ask({"columns": text}, seconds)
+
     def sql_many(self, texts, seconds=600):
         """For each statement its rows, or {"error": text}."""
         return self.ask({"many": texts}, seconds)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A Spark session that reads requests, one JSON object a line, and answers each with one: {"sql": …} or {"many": […]} → {"rows": …} or {"error": …}."""
+"""A Spark session that reads requests, one JSON object a line, and answers each with one: {"sql": …}, {"columns": …} or {"many": […]} → {"rows": …} or {"error": …}."""
 import json
 import os
 import sys
@@ -26,6 +26,8 @@ def attempt(spark, text):
 def answer(spark, request):
     if "many" in request:
         return {"rows": [attempt(spark, text) for text in request["many"]]}
+    if "columns" in request:
+        return {"rows": spark.sql(request["columns"]).columns}
     found = attempt(spark, request["sql"])
     return found if isinstance(found, dict) else {"rows": found}
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run the tests of one Python file and append to a file one JSON line for each: {"test", "status": pass|fail|skip, "why"}."""
+"""report.py FILE… OUT: run the tests of Python files, one after another in this process, and append to OUT one JSON line for each as soon as its
+file is through: {"test", "status": pass|fail|skip, "why"}."""
 import importlib.util
 import json
 import os
 import sys
+import time
 import unittest
 
 
@@ -51,8 +53,7 @@ class Result(unittest.TextTestResult):
         self.note(test, "fail", "succeeded although it was expected to fail")
 
 
-def main():
-    path, out = sys.argv[1:3]
+def run_file(path):
     name = os.path.splitext(os.path.basename(path))[0]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location(name, path)
@@ -61,14 +62,21 @@ def main():
     try:
         spec.loader.exec_module(module)
     except unittest.SkipTest as skip:
-        verdicts = {name: ("skip", str(skip))}
-    else:
-        suite = unittest.defaultTestLoader.loadTestsFromModule(module)
-        result = unittest.TextTestRunner(resultclass=Result, verbosity=2).run(suite)
-        verdicts = result.verdicts or {name: ("fail", "no tests in this file")}
-    with open(out, "w", encoding="utf-8") as file:
-        for test, (status, why) in verdicts.items():
-            file.write(json.dumps({"test": test, "status": status, "why": why}) + "\n")
+        return {name: ("skip", str(skip))}
+    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+    result = unittest.TextTestRunner(resultclass=Result, verbosity=2).run(suite)
+    return result.verdicts or {name: ("fail", "no tests in this file")}
+
+
+def main():
+    for path in sys.argv[1:-1]:
+        begin = time.monotonic()
+        verdicts = run_file(path)
+        with open(sys.argv[-1], "a", encoding="utf-8") as file:
+            for test, (status, why) in verdicts.items():
+                file.write(json.dumps({"test": test, "status": status, "why": why}) + "\n")
+        if len(sys.argv) > 3:
+            print("measured: %s took %.0f s" % (os.path.basename(path), time.monotonic() - begin), flush=True)
     return 0
 
 
