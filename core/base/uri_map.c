@@ -159,31 +159,77 @@ static int unmapped_local(const struct ebb__uri *u, const char *uri, struct ebb_
     return 0;
 }
 
-int ebb_uri_map_local(const struct ebb_uri_map *map, const char *uri, struct ebb_buf *out, struct ebb_err *err)
+/* s3: URIs of which no entry speaks are themselves; s3a: and s3n: are other names of the same. */
+static bool is_object_store(const struct ebb__uri *u)
+{
+    static const char *const SCHEMES[] = {"s3", "s3a", "s3n"};
+
+    for (size_t i = 0; i < 3; i++)
+        if (ebb_str_is_equal(u->location.scheme, ebb_str_of(SCHEMES[i])))
+            return u->location.authority.n > 0;
+    return false;
+}
+
+static int unmapped(const struct ebb__uri *u, const char *uri, struct ebb_buf *out, bool *is_remote,
+                    struct ebb_err *err)
+{
+    *is_remote = is_object_store(u);
+    if (!*is_remote)
+        return unmapped_local(u, uri, out, err);
+    ebb_buf_puts(out, "s3://");
+    ebb_buf_add_str(out, u->location.authority);
+    ebb_buf_add_str(out, u->location.path);
+    return 0;
+}
+
+int ebb_uri_map_target(const struct ebb_uri_map *map, const char *uri, struct ebb_buf *out, bool *is_remote,
+                       struct ebb_err *err)
 {
     struct ebb__uri u;
     struct ebb_str rest = {"", 0};
     const struct ebb__uri_entry *e;
     int rc;
 
+    *is_remote = false;
     ebb__uri_init(&u);
     rc = ebb__uri_parse(&u, uri, err);
     if (rc)
         goto out;
     e = find(map, &u, &rest);
     if (e) {
+        *is_remote = !e->to_path;
         rest = written_rest(&u, e, rest);
         ebb_buf_puts(out, e->to);
         ebb_buf_add_str(out, rest);
         if (!e->to[0] && !rest.n)
             ebb_buf_putc(out, '/');
     } else {
-        rc = unmapped_local(&u, uri, out, err);
+        rc = unmapped(&u, uri, out, is_remote, err);
     }
     if (!rc)
         rc = ebb_buf_check(out, "local path", err);
 out:
     ebb__uri_fini(&u);
+    return rc;
+}
+
+int ebb_uri_map_local(const struct ebb_uri_map *map, const char *uri, struct ebb_buf *out, struct ebb_err *err)
+{
+    struct ebb_buf target;
+    bool is_remote;
+    int rc;
+
+    ebb_buf_init(&target, out->max);
+    rc = ebb_uri_map_target(map, uri, &target, &is_remote, err);
+    if (!rc && is_remote) {
+        rc = ebb_err_set(err, EBB_ESCHEME, "location '%s': is not reachable as a local path", uri);
+        ebb_err_hint(err, "tell where it is reachable with --map FROM=TO");
+    }
+    if (!rc) {
+        ebb_buf_add_str(out, ebb_buf_str(&target));
+        rc = ebb_buf_check(out, "local path", err);
+    }
+    ebb_buf_fini(&target);
     return rc;
 }
 
@@ -238,7 +284,7 @@ int ebb_uri_map_uri(const struct ebb_uri_map *map, const char *local, struct ebb
     for (size_t i = 0; map && i < map->count; i++) {
         const struct ebb__uri_entry *e = &map->items[i];
 
-        if (rest_below(ebb_str_of(e->to_path), ebb_buf_str(&normal), &found) &&
+        if (e->to_path && rest_below(ebb_str_of(e->to_path), ebb_buf_str(&normal), &found) &&
             (!best || strlen(e->to_path) > strlen(best->to_path))) {
             best = e;
             rest = found;

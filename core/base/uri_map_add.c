@@ -11,6 +11,12 @@ static bool is_foreign(const char *to)
     return !ebb_location_split(to, strlen(to), &l, NULL) && l.scheme.n && (l.authority.n || l.path.p[0] == '/');
 }
 
+/* "s3://bucket" or "s3://bucket/prefix". */
+static bool is_object_store(const char *to)
+{
+    return !strncmp(to, "s3://", 5) && to[5] && to[5] != '/';
+}
+
 /* The local path that TO means. Borrows from to. */
 static int target_path(const char *to, const char **out, struct ebb_err *err)
 {
@@ -30,7 +36,7 @@ static int target_path(const char *to, const char **out, struct ebb_err *err)
     if (!to[0])
         return ebb_err_set(err, EBB_EUSAGE, "map target: is empty");
     if (is_foreign(to))
-        return ebb_err_set(err, EBB_EUSAGE, "map target '%s': is neither a local path nor a file: URI", to);
+        return ebb_err_set(err, EBB_EUSAGE, "map target '%s': is neither a local path nor a file: URI nor s3:", to);
     return 0;
 }
 
@@ -72,6 +78,8 @@ static int fill_to(struct ebb__uri_entry *e, const char *to, struct ebb_err *err
     const char *path;
     int rc;
 
+    if (is_object_store(to))
+        return dup_str(ebb__trim_slash(ebb_str_of(to)), &e->to, err);
     ebb_buf_init(&absolute, EBB_LOCATION_MAX_BYTES);
     ebb_buf_init(&normal, EBB_LOCATION_MAX_BYTES);
     rc = target_path(to, &path, err);

@@ -12,8 +12,8 @@ struct ebb__uri_entry {
     char *from; /* normal form: "file:/warehouse", "s3://lake/" */
     struct ebb_location prefix;
     char *path;    /* normal path of from */
-    char *to;      /* absolute, as opened, without a slash at its end ("" is the root) */
-    char *to_path; /* normal form of to, for the way back */
+    char *to;      /* absolute, as opened, without a slash at its end ("" is the root); or an s3: prefix */
+    char *to_path; /* normal form of to, for the way back; NULL: an s3: prefix */
 };
 
 struct ebb_uri_map {

@@ -60,6 +60,8 @@ void ebb_storage_free(struct ebb_storage *storage);
  * the storage. */
 int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const struct ebb_s3_config *config,
                      const struct ebb_s3_lender *lender, struct ebb_err *err);
+/* Whether a URI leads to an object store. */
+bool ebb_storage_is_remote(const struct ebb_storage *storage, const char *uri);
 /* Time of the storage that holds a URI minus ours, ms, as its last answer told: 0 for local folders, INT64_MIN when it
  * is not known. */
 int64_t ebb_storage_ahead_ms(struct ebb_storage *storage, const char *uri);

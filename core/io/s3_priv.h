@@ -36,7 +36,7 @@ struct ebb_s3 {
     struct ebb__s3_request *first, **end;  /* all that are not told yet, in order of their start */
     unsigned running, limit, since_change; /* limit: at once, as the server lets us */
     int64_t skew_ms;                       /* added to our clock when signing */
-    int64_t ahead_ms; /* INT64_MIN: unknown */
+    int64_t ahead_ms;                      /* INT64_MIN: unknown */
     uint64_t sent, repeated, seed;
     enum ebb__s3_encoding encoding;
 };

@@ -1,40 +1,51 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "io/place.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a URI leads: through the map to a local path or to a bucket, and there to the client whose keys go for it.
+ */
+#include "io/storage_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include "io/fd_priv.h"
 #include "io/local_priv.h"
-
-#define LOCAL_PATH_MAX ((size_t)64 * 1024)
-
-struct ebb_storage {
-    const struct ebb_uri_map *map;
-};
+#include "io/s3_place_priv.h"
 
 int ebb_storage_new(const struct ebb_uri_map *map, const struct ebb_storage_options *options, struct ebb_storage **out,
                     struct ebb_err *err)
 {
-    (void)options;
-    *out = calloc(1, sizeof **out);
-    if (!*out)
+    struct ebb_storage *s = calloc(1, sizeof *s);
+    int rc = 0;
+
+    *out = NULL;
+    if (!s)
         return ebb_err_nomem(err);
-    (*out)->map = map;
-    return 0;
+    s->map = map;
+    if (options)
+        rc = ebb__storage_remote_new(options, &s->remote, err);
+    if (rc)
+        ebb_storage_free(s);
+    else
+        *out = s;
+    return rc;
 }
 
 int ebb_storage_new_like(const struct ebb_storage *other, const struct ebb_uri_map *map, struct ebb_storage **out,
                          struct ebb_err *err)
 {
-    (void)other;
-    return ebb_storage_new(map, NULL, out, err);
+    int rc = ebb_storage_new(map, NULL, out, err);
+
+    if (!rc && other->remote)
+        (*out)->remote = ebb__storage_remote_share(other->remote);
+    return rc;
 }
 
 void ebb_storage_free(struct ebb_storage *storage)
 {
+    if (!storage)
+        return;
+    ebb__storage_remote_free(storage->remote);
     free(storage);
 }
 
@@ -43,13 +54,32 @@ const struct ebb_uri_map *ebb_storage_map(const struct ebb_storage *storage)
     return storage->map;
 }
 
-static int local_path(struct ebb_storage *storage, const char *uri, struct ebb_buf *path, struct ebb_err *err)
+/* ---- where a URI leads ---- */
+
+struct where {
+    struct ebb_buf target;
+    bool is_remote;
+    struct ebb_s3 *s3; /* remote: the client, bucket and key (borrows from target) */
+    char bucket[256];
+    struct ebb_str key;
+};
+
+static int find_where(struct ebb_storage *storage, const char *uri, struct where *w, struct ebb_err *err)
 {
     int rc;
 
-    ebb_buf_init(path, LOCAL_PATH_MAX);
-    rc = ebb_uri_map_local(storage->map, uri, path, err);
-    return rc ? rc : ebb_buf_check(path, uri, err);
+    memset(w, 0, sizeof *w);
+    ebb_buf_init(&w->target, EBB__STORAGE_PATH_MAX);
+    rc = ebb_uri_map_target(storage->map, uri, &w->target, &w->is_remote, err);
+    if (rc || !w->is_remote)
+        return rc;
+    if (!storage->remote) {
+        rc = ebb_err_set(err, EBB_ESCHEME, "location '%s': object stores are not reachable from here", uri);
+        ebb_err_hint(err, "tell where it is reachable with --map FROM=TO");
+        return rc;
+    }
+    rc = ebb__storage_split(ebb_buf_cstr(&w->target), w->bucket, sizeof w->bucket, &w->key, err);
+    return rc ? rc : ebb__storage_client(storage->remote, ebb_buf_cstr(&w->target), &w->s3, err);
 }
 
 static int fail(int errno_value, const char *uri, const char *verb, struct ebb_err *err)
@@ -72,16 +102,29 @@ static int read_path(const char *path, const char *uri, size_t max, struct ebb_b
     return rc ? fail(rc, uri, "read", err) : 0;
 }
 
+static int read_object(const struct where *w, size_t max, struct ebb_buf *out, bool *is_cut, struct ebb_stat *st,
+                       struct ebb_err *err)
+{
+    struct ebb_s3_object object;
+    int rc = ebb_s3_get(w->s3, w->bucket, w->key, max, out, is_cut, &object, err);
+
+    if (!rc)
+        ebb__s3_place_stat(&object, st);
+    return rc;
+}
+
 static int read_uri(struct ebb_storage *storage, const char *uri, size_t max, struct ebb_buf *out, bool *is_cut,
                     struct ebb_stat *st, struct ebb_err *err)
 {
-    struct ebb_buf path;
-    int rc = local_path(storage, uri, &path, err);
+    struct where w;
+    int rc = find_where(storage, uri, &w, err);
 
     ebb_buf_reset(out);
+    max = max < out->max ? max : out->max;
     if (!rc)
-        rc = read_path(path.data, uri, max < out->max ? max : out->max, out, is_cut, st, err);
-    ebb_buf_fini(&path);
+        rc = w.is_remote ? read_object(&w, max, out, is_cut, st, err)
+                         : read_path(w.target.data, uri, max, out, is_cut, st, err);
+    ebb_buf_fini(&w.target);
     return rc;
 }
 
@@ -106,28 +149,65 @@ int ebb_storage_read_head(struct ebb_storage *storage, const char *uri, size_t m
     return read_uri(storage, uri, max, out, &is_cut, &unwanted, err);
 }
 
+static int stat_object(const struct where *w, struct ebb_stat *st, struct ebb_err *err)
+{
+    struct ebb_s3_object object;
+    int rc = ebb_s3_head(w->s3, w->bucket, w->key, &object, err);
+
+    if (!rc)
+        ebb__s3_place_stat(&object, st);
+    return rc;
+}
+
 int ebb_storage_stat(struct ebb_storage *storage, const char *uri, struct ebb_stat *st, struct ebb_err *err)
 {
-    struct ebb_buf path;
-    int rc = local_path(storage, uri, &path, err);
+    struct where w;
+    int rc = find_where(storage, uri, &w, err);
 
-    if (!rc) {
-        rc = ebb__fd_stat(AT_FDCWD, path.data, st);
+    if (!rc && w.is_remote) {
+        rc = stat_object(&w, st, err);
+    } else if (!rc) {
+        rc = ebb__fd_stat(AT_FDCWD, w.target.data, st);
         rc = rc ? fail(rc, uri, "stat", err) : 0;
     }
-    ebb_buf_fini(&path);
+    ebb_buf_fini(&w.target);
     return rc;
 }
 
 int ebb_place_open(struct ebb_storage *storage, const char *uri, enum ebb_place_mode mode, struct ebb_place **out,
                    struct ebb_err *err)
 {
-    struct ebb_buf path;
-    int rc = local_path(storage, uri, &path, err);
+    struct where w;
+    int rc = find_where(storage, uri, &w, err);
 
     *out = NULL;
-    if (!rc)
-        rc = ebb__local_place_open(path.data, uri, mode, out, err);
-    ebb_buf_fini(&path);
+    if (!rc && w.is_remote)
+        rc = ebb__s3_place_open(w.s3, w.bucket, w.key.p, uri, mode, out, err);
+    else if (!rc)
+        rc = ebb__local_place_open(w.target.data, uri, mode, out, err);
+    ebb_buf_fini(&w.target);
     return rc;
+}
+
+bool ebb_storage_is_remote(const struct ebb_storage *storage, const char *uri)
+{
+    struct ebb_buf target;
+    bool is_remote = false;
+
+    ebb_buf_init(&target, EBB__STORAGE_PATH_MAX);
+    if (ebb_uri_map_target(storage->map, uri, &target, &is_remote, NULL))
+        is_remote = false;
+    ebb_buf_fini(&target);
+    return is_remote;
+}
+
+int64_t ebb_storage_ahead_ms(struct ebb_storage *storage, const char *uri)
+{
+    int64_t ahead = INT64_MIN;
+    struct where w;
+
+    if (!find_where(storage, uri, &w, NULL))
+        ahead = w.is_remote ? ebb_s3_ahead_ms(w.s3) : 0;
+    ebb_buf_fini(&w.target);
+    return ahead;
 }
