@@ -33,7 +33,7 @@ static int read_location(struct ebb__config_reader *r, const char *from, const s
     ebb_buf_init(&text, 2 * 65536);
     if (strchr(to, '=')) /* a map is passed on as FROM=TO */
         rc = ebb__config_fail_in(r, err, "locations", from, "the folder may not hold '='");
-    if (!rc && strncmp(path, "file:", 5))
+    if (!rc && strncmp(path, "file:", 5) && strncmp(path, "s3://", 5))
         rc = ebb__config_absolute(r, &path, err);
     ebb_buf_printf(&text, "%s=%s", from, path ? path : "");
     if (!rc)
@@ -93,17 +93,6 @@ static int read_flags(struct ebb__config_reader *r, const struct ebb_value *v, s
     return rc;
 }
 
-static int read_unbuilt(const struct ebb__config_reader *r, const struct ebb_value *root, struct ebb_err *err)
-{
-    static const char *const SECTIONS[] = {"storage"};
-
-    for (size_t i = 0; i < sizeof SECTIONS / sizeof SECTIONS[0]; i++)
-        if (ebb_value_get(root, SECTIONS[i]))
-            return ebb_err_set(err, EBB_EUNSUPPORTED, "%s: %s: not part of this version of ebb (%s)", r->c->file,
-                               SECTIONS[i], EBB_VERSION);
-    return 0;
-}
-
 static int read_root(struct ebb__config_reader *r, struct ebb_err *err)
 {
     static const char *const KEYS[] = {"catalogs", "locations", "policies", "bind",   "tables",
@@ -112,7 +101,7 @@ static int read_root(struct ebb__config_reader *r, struct ebb_err *err)
     int rc = ebb__config_check_keys(r, root, "", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
     if (!rc)
-        rc = read_unbuilt(r, root, err);
+        rc = ebb__config_read_storage(r, ebb_value_get(root, "storage"), err);
     if (!rc)
         rc = ebb__config_read_catalogs(r, ebb_value_get(root, "catalogs"), err);
     if (!rc)
@@ -251,6 +240,7 @@ void ebb_config_free(struct ebb_config *c)
     ebb_strs_fini(&c->maps);
     ebb_strs_fini(&c->below_floor);
     free(c->policies);
+    free(c->s3_ca_file);
     free(c->file);
     ebb_value_free(c->root);
     free(c);

@@ -95,6 +95,7 @@ struct ebb_config {
     struct ebb_engines_config engines;
     struct ebb_s3_config
         s3; /* storage = { s3 = { … } }; borrows from root. Zeroed (path_style -1): the environment's */
+    char *s3_ca_file;              /* absolute; NULL none */
     struct ebb_strs secrets;       /* what came from the environment: never to be shown */
     const struct ebb_value *flags; /* site flags for quiet windows, or NULL */
     struct ebb_value *root;        /* the whole, for show; owned */

@@ -64,4 +64,7 @@ void ebb__serve_fini(struct ebb_serve_config *s);
 int ebb__config_read_serve(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
 int ebb__config_read_notify(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
 
+/* config_storage.c */
+int ebb__config_read_storage(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
+
 #endif
