@@ -264,8 +264,11 @@ static int by_file(struct ebb_storage *storage, const char *uri, struct ebb_tabl
 static int by_uri(struct ebb_storage *storage, const char *uri, struct ebb_table_ref *out, struct ebb_err *err)
 {
     struct ebb_stat st;
-    int rc = ebb_storage_stat(storage, uri, &st, err);
+    int rc;
 
+    if (ebb_storage_is_remote(storage, uri)) /* there are no folders to be told from files */
+        return ebb_metadata_is_name(uri, NULL) ? by_file(storage, uri, out, err) : by_folder(storage, uri, out, err);
+    rc = ebb_storage_stat(storage, uri, &st, err);
     if (rc == -EBB_ENOENT)
         return ebb_err_set(err, EBB_ETABLE_NOT_FOUND, "%s: there is no such file or folder", uri);
     if (rc)
