@@ -17,6 +17,11 @@ const char *ebb_place_local(const struct ebb_place *place)
     return place->local ? place->local : "";
 }
 
+const char *ebb_place_address(const struct ebb_place *place)
+{
+    return place->local ? place->local : place->address;
+}
+
 bool ebb_place_is_remote(const struct ebb_place *place)
 {
     return !place->local;

@@ -31,6 +31,11 @@ struct ebb_stat {
 
 /* "dev:ino:ctime_ns", in object stores "ETag:seconds of LastModified": the identity as plans and journals record it. */
 void ebb_stat_id(const struct ebb_stat *st, char out[EBB_STAT_ID_MAX]);
+/* Whether both are the same object, never touched in between, as far as storage tells. Two that it tells nothing of are
+ * not. */
+bool ebb_stat_is_same(const struct ebb_stat *a, const struct ebb_stat *b);
+/* Whether both are one object under two names: the same inode. Never in object stores, where each name is an object. */
+bool ebb_stat_is_one(const struct ebb_stat *a, const struct ebb_stat *b);
 /* Whether a moved object is the one that was planned: same device, inode, size and mtime (ctime changes with a rename);
  * in object stores the same size, and it has this identity or carries it as that before the move. `id` is a recorded
  * identity. */
@@ -90,6 +95,8 @@ void ebb_place_close(struct ebb_place *place);
 /* The URI it was opened with, and the real local path ("" where there is none). Borrowed. */
 const char *ebb_place_uri(const struct ebb_place *place);
 const char *ebb_place_local(const struct ebb_place *place);
+/* Where it really is, without a slash at its end: the real local path, or "s3://bucket/prefix". Borrowed. */
+const char *ebb_place_address(const struct ebb_place *place);
 /* Whether it lies in an object store: no folders, no links, moves are copies, local path "". */
 bool ebb_place_is_remote(const struct ebb_place *place);
 /* Of an object store: whether what is deleted stays as an older version (1, 0; -1: it does not tell). 0 locally. */

@@ -49,7 +49,8 @@ struct ebb_place {
     const struct ebb_place_ops *ops;
     enum ebb_place_mode mode;
     char *uri;
-    char *local; /* NULL: an object store */
+    char *local;   /* NULL: an object store */
+    char *address; /* of a place in an object store; NULL: local */
 };
 
 /* First member of what ebb_walk_entry.handle points to. */

@@ -13,6 +13,19 @@ void ebb_stat_id(const struct ebb_stat *st, char out[EBB_STAT_ID_MAX])
         snprintf(out, EBB_STAT_ID_MAX, "%" PRIu64 ":%" PRIu64 ":%" PRId64, st->dev, st->ino, st->ctime_ns);
 }
 
+bool ebb_stat_is_one(const struct ebb_stat *a, const struct ebb_stat *b)
+{
+    return !a->etag[0] && !b->etag[0] && a->ino && a->dev == b->dev && a->ino == b->ino;
+}
+
+bool ebb_stat_is_same(const struct ebb_stat *a, const struct ebb_stat *b)
+{
+    if (!a->ino && !a->etag[0])
+        return false;
+    return a->dev == b->dev && a->ino == b->ino && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns && !strcmp(a->etag, b->etag);
+}
+
 static bool is_moved_object(const struct ebb_stat *st, const char *id)
 {
     char now[EBB_STAT_ID_MAX];

@@ -297,7 +297,7 @@ static int find_cuts(struct listing *l, struct ebb_err *err)
 
     for (size_t i = 0; !rc && i < top && top <= 4; i++)
         rc = add_cuts(l, ebb_str_of(l->cuts.items[i]), err);
-    if (!rc)
+    if (!rc && l->cuts.count)
         qsort(l->cuts.items, l->cuts.count, sizeof l->cuts.items[0], compare_cuts);
     return rc;
 }

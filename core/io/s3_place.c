@@ -13,6 +13,7 @@ static void place_close(struct ebb_place *place)
     free(p->prefix);
     free(p->log);
     free(place->uri);
+    free(place->address);
     free(p);
 }
 
@@ -251,21 +252,25 @@ static const struct ebb_place_ops S3_OPS = {
 static int fill(struct ebb_s3_place *p, const char *bucket, const char *key, const char *uri, struct ebb_err *err)
 {
     size_t n = strlen(key);
-    struct ebb_buf prefix;
+    struct ebb_buf prefix, address;
 
     while (n > 0 && key[n - 1] == '/')
         n--;
     ebb_buf_init(&prefix, KEY_MAX + 2);
+    ebb_buf_init(&address, 65536);
     ebb_buf_append(&prefix, key, n);
     if (n > 0)
         ebb_buf_putc(&prefix, '/');
     p->prefix = prefix.full ? NULL : ebb_buf_take(&prefix);
     p->bucket = strdup(bucket);
     p->base.uri = strdup(uri);
+    ebb_buf_printf(&address, "s3://%s%s%.*s", bucket, n ? "/" : "", (int)n, key);
+    p->base.address = ebb_buf_take(&address);
+    ebb_buf_fini(&address);
     ebb_buf_fini(&prefix);
     if (n > KEY_MAX)
         return ebb_err_set(err, EBB_ELOCATION, "%.200s…: longer than %d bytes", uri, KEY_MAX);
-    return p->prefix && p->bucket && p->base.uri ? 0 : ebb_err_nomem(err);
+    return p->prefix && p->bucket && p->base.uri && p->base.address ? 0 : ebb_err_nomem(err);
 }
 
 static int check(struct ebb_s3_place *p, struct ebb_err *err)

@@ -22,6 +22,8 @@ static void identity(const struct ebb_table *t, struct ebb_buf *out)
 
     ebb_buf_printf(out, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRId64 ":%" PRId64, st->dev, st->ino, st->size_bytes,
                    st->mtime_ns, st->ctime_ns);
+    if (st->etag[0]) /* of an object only its name tells it from another one with the same content */
+        ebb_buf_printf(out, ":%s:%s", st->etag, t->ref.metadata_uri);
 }
 
 /* {"id": identity, "folders": […]} */

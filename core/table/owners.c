@@ -133,8 +133,7 @@ static int set_text(char **slot, const char *text, struct ebb_err *err)
 static bool is_unchanged(const struct ebb_owner *owner, const char *metadata_uri, const struct ebb_stat *st)
 {
     return owner->metadata_uri && metadata_uri && owner->is_whole && !strcmp(owner->metadata_uri, metadata_uri) &&
-           owner->stat.dev == st->dev && owner->stat.ino == st->ino && owner->stat.ctime_ns == st->ctime_ns &&
-           owner->stat.size_bytes == st->size_bytes && owner->stat.mtime_ns == st->mtime_ns;
+           ebb_stat_is_same(&owner->stat, st);
 }
 
 static int remember(struct ebb_owner *owner, const struct ebb_table *t, struct ebb_err *err)
@@ -224,8 +223,7 @@ static bool is_declared(const struct ebb_owners *o, const struct ebb_table *t)
 static bool is_same_pointer(const struct ebb_table *a, const struct ebb_table *b)
 {
     return is_same(a->metadata->uuid, b->metadata->uuid) &&
-           ((a->metadata_stat.ino == b->metadata_stat.ino && a->metadata_stat.dev == b->metadata_stat.dev) ||
-            !strcmp(a->ref.metadata_uri, b->ref.metadata_uri));
+           (ebb_stat_is_one(&a->metadata_stat, &b->metadata_stat) || !strcmp(a->ref.metadata_uri, b->ref.metadata_uri));
 }
 
 /* The catalog's entry of the table itself. */
@@ -370,6 +368,11 @@ static bool has_metadata_below(const struct ebb_owners *o, const char *folder)
     memset(&ref, 0, sizeof ref);
     rc = ebb_table_ref_by_path(o->site->storage, folder, &ref, &why);
     ebb_table_ref_fini(&ref);
+    if (rc == -(int)EBB_EPERMISSION && ebb_storage_is_remote(o->site->storage, folder)) {
+        ebb_log_say(&o->site->log, EBB_LOG_WARN, "%s: whether a table lies there can't be told: %s", folder,
+                    why.message);
+        return false;
+    }
     return rc != -(int)EBB_ETABLE_NOT_FOUND && rc != -(int)EBB_ENOENT;
 }
 
@@ -423,6 +426,35 @@ static int climb(struct survey *s, const char *from, uint64_t dev, struct ebb_er
     return rc;
 }
 
+/* The prefixes above a location in a bucket, the bucket itself too. Where keys may not look, no table can be told. */
+static int climb_bucket(struct survey *s, const char *location, struct ebb_err *err)
+{
+    struct ebb_storage *storage = s->owners->site->storage;
+    struct ebb_location parts;
+    struct ebb_buf uri;
+    size_t least;
+    int rc = ebb_location_split(location, strlen(location), &parts, err);
+
+    if (rc)
+        return rc;
+    least = (size_t)(parts.path.p - location);
+    ebb_buf_init(&uri, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_puts(&uri, location);
+    rc = ebb_buf_check(&uri, "a location", err);
+    while (!rc && uri.len > least) {
+        while (uri.len > least && uri.data[uri.len - 1] == '/')
+            uri.len--;
+        while (uri.len > least && uri.data[uri.len - 1] != '/')
+            uri.len--;
+        uri.data[uri.len] = '\0';
+        if (!ebb_storage_is_remote(storage, uri.data))
+            break;
+        rc = take_above(s, uri.data, err);
+    }
+    ebb_buf_fini(&uri);
+    return rc;
+}
+
 /* Tables in the folders above the scanned one, as it is written and as it really is, whether or not a catalog is
  * configured. */
 static int look_above(struct survey *s, struct ebb_err *err)
@@ -430,6 +462,8 @@ static int look_above(struct survey *s, struct ebb_err *err)
     const struct ebb_zone *zone = s->owners->zone;
     int rc = 0;
 
+    if (ebb_storage_is_remote(s->owners->site->storage, zone->uri))
+        return climb_bucket(s, zone->uri, err);
     if (!zone->chain_count)
         return 0;
     if (zone->local.len && strcmp(zone->local.data, zone->real))

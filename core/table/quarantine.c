@@ -22,7 +22,7 @@ static bool is_around(const char *outer, const char *inner)
 
 static int check_outside(struct ebb_place *table, struct ebb_place *place, const char *uri, struct ebb_err *err)
 {
-    const char *ours = ebb_place_local(table), *theirs = ebb_place_local(place);
+    const char *ours = ebb_place_address(table), *theirs = ebb_place_address(place);
     struct ebb_stat a, b;
     bool inside = false;
     int rc;
@@ -30,9 +30,13 @@ static int check_outside(struct ebb_place *table, struct ebb_place *place, const
     rc = ebb_location_contains(ebb_place_uri(table), uri, NULL, &inside, err);
     if (rc)
         return rc;
+    if (ebb_place_is_remote(table) != ebb_place_is_remote(place))
+        return ebb_err_set(err, EBB_EUSAGE, "quarantine %s: on another kind of storage than the table", uri);
     if (inside || is_around(ours, theirs) || is_around(theirs, ours))
         return ebb_err_set(err, EBB_EUSAGE, "quarantine %s: lies inside or around the table's location %s", uri,
                            ebb_place_uri(table));
+    if (ebb_place_is_remote(table))
+        return 0;
     rc = ebb_place_stat_root(table, &a, err);
     if (!rc)
         rc = ebb_place_stat_root(place, &b, err);
@@ -188,10 +192,12 @@ static int write_first_line(struct ebb_quarantine *q, const char *name, const ch
     if (!rc)
         rc = first_line(run, plan, now_ms, &line, err);
     EBB_FAILPOINT("journal.record_begin.before");
-    if (!rc)
+    if (!rc && ebb_place_is_remote(q->place)) /* whole, or not there */
+        rc = ebb_place_create(q->place, name, line.data, line.len, err);
+    else if (!rc)
         rc = create_anew(q->place, fresh.data, line.data, line.len, err);
     EBB_FAILPOINT("journal.record_begin.made");
-    if (!rc)
+    if (!rc && !ebb_place_is_remote(q->place))
         rc = ebb_place_move(q->place, fresh.data, q->place, name, err);
     if (!rc)
         rc = ebb_place_sync_dir(q->place, q->folder, err);
@@ -267,7 +273,7 @@ int ebb_quarantine_read(struct ebb_quarantine *q, const struct ebb_run_reader *r
     ebb_buf_init(&bytes, EBB_RUN_RECORD_MAX_BYTES);
     rc = record_name(q, &name, err);
     if (!rc)
-        rc = ebb_place_read(q->place, ebb_buf_cstr(&name), EBB_RUN_RECORD_MAX_BYTES, &bytes, &is_cut, err);
+        rc = ebb_place_read_log(q->place, ebb_buf_cstr(&name), EBB_RUN_RECORD_MAX_BYTES, &bytes, &is_cut, err);
     if (rc == -EBB_ENOENT)
         rc = ebb_err_as(err, EBB_EQUARANTINE, NULL);
     if (!rc && is_cut)

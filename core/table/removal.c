@@ -179,6 +179,8 @@ int ebb_removal_prune(struct ebb_quarantine *q, struct ebb_str target, struct eb
     struct ebb_buf name;
     int rc = 0;
 
+    if (ebb_place_is_remote(q->place))
+        return 0; /* there are no folders */
     ebb_buf_init(&name, EBB_LOCATION_MAX_BYTES);
     for (; dir.n > 0 && !rc; dir = ebb__name_dir(dir)) {
         ebb_buf_reset(&name);
@@ -192,7 +194,7 @@ int ebb_removal_prune(struct ebb_quarantine *q, struct ebb_str target, struct eb
     return rc == -EBB_EEXIST ? 0 : rc;
 }
 
-static int unlink_own(struct ebb_quarantine *q, const char *last, struct ebb_err *err)
+static int unlink_own(struct ebb_quarantine *q, const char *last, bool is_log, struct ebb_err *err)
 {
     struct ebb_buf name;
     int rc;
@@ -201,7 +203,7 @@ static int unlink_own(struct ebb_quarantine *q, const char *last, struct ebb_err
     ebb_buf_printf(&name, "%s/%s", q->folder, last);
     rc = ebb_buf_check(&name, "quarantine name", err);
     if (!rc)
-        rc = ebb_place_unlink(q->place, name.data, err);
+        rc = is_log ? ebb_place_unlink_log(q->place, name.data, err) : ebb_place_unlink(q->place, name.data, err);
     ebb_buf_fini(&name);
     return rc == -EBB_ENOENT ? 0 : rc;
 }
@@ -211,9 +213,9 @@ int ebb_removal_remove_record(struct ebb_quarantine *q, bool *is_gone, struct eb
     int rc;
 
     *is_gone = false;
-    rc = unlink_own(q, EBB_QUARANTINE_RECORD, err);
+    rc = unlink_own(q, EBB_QUARANTINE_RECORD, true, err);
     if (!rc)
-        rc = unlink_own(q, EBB_QUARANTINE_RECORD_NEW, err);
+        rc = unlink_own(q, EBB_QUARANTINE_RECORD_NEW, false, err);
     if (rc)
         return rc;
     rc = ebb_place_remove_dir(q->place, q->folder, err);
@@ -279,6 +281,6 @@ int ebb_removal_look(struct ebb_place *table, struct ebb_quarantine *q, const st
     out->is_old_planned = has_old && is_planned(&before, file);
     out->is_old_same = has_old && is_same(&before, file);
     out->is_new_same = has_new && is_same(&after, file);
-    out->is_one_inode = has_old && has_new && before.dev == after.dev && before.ino == after.ino;
+    out->is_one_inode = has_old && has_new && ebb_stat_is_one(&before, &after);
     return 0;
 }

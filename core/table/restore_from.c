@@ -87,7 +87,7 @@ static int read_record(struct from *f, struct ebb_place *folder, const char *uri
     bool is_cut = false;
     int rc;
 
-    rc = ebb_place_read(folder, EBB_QUARANTINE_RECORD, EBB_RUN_RECORD_MAX_BYTES, &f->bytes, &is_cut, err);
+    rc = ebb_place_read_log(folder, EBB_QUARANTINE_RECORD, EBB_RUN_RECORD_MAX_BYTES, &f->bytes, &is_cut, err);
     if (rc == -EBB_ENOENT)
         return ebb_err_as(err, EBB_EQUARANTINE, "not a run folder");
     if (!rc && is_cut)
@@ -95,14 +95,14 @@ static int read_record(struct from *f, struct ebb_place *folder, const char *uri
     return rc ? rc : parse(f, uri, err);
 }
 
-/* Whether the folder at `local` is the run folder of this quarantine. */
+/* Whether the folder at this address is the run folder of this quarantine. */
 static bool is_this_folder(const struct ebb_quarantine *q, const char *local)
 {
-    size_t n = strlen(ebb_place_local(q->place));
+    size_t n = strlen(ebb_place_address(q->place));
 
-    while (n > 0 && ebb_place_local(q->place)[n - 1] == '/')
+    while (n > 0 && ebb_place_address(q->place)[n - 1] == '/')
         n--;
-    return n > 0 && strncmp(local, ebb_place_local(q->place), n) == 0 && local[n] == '/' &&
+    return n > 0 && strncmp(local, ebb_place_address(q->place), n) == 0 && local[n] == '/' &&
            strcmp(local + n + 1, q->folder) == 0;
 }
 
@@ -111,7 +111,7 @@ static int try_inside(struct ebb__run *run, struct ebb_place *folder, bool *is_i
 {
     int rc = ebb__run_open_place(run, err);
 
-    *is_inside = !rc && is_this_folder(&run->quarantine, ebb_place_local(folder));
+    *is_inside = !rc && is_this_folder(&run->quarantine, ebb_place_address(folder));
     if (!rc && !*is_inside)
         ebb_quarantine_close(&run->quarantine);
     return rc;
@@ -129,7 +129,7 @@ static int open_outside(struct ebb__run *run, struct ebb_place *folder, const ch
     if (!rc)
         rc = ebb_quarantine_open(run->site.storage, run->place, run->record.outside, run->record.id, &run->quarantine,
                                  err);
-    if (!rc && !is_this_folder(&run->quarantine, ebb_place_local(folder)))
+    if (!rc && !is_this_folder(&run->quarantine, ebb_place_address(folder)))
         rc = ebb_err_set(err, EBB_EQUARANTINE, "%s: its record belongs to run %s, and this is not its folder", uri,
                          run->record.id);
     return rc ? rc : ebb__run_open_table(run, err);

@@ -400,11 +400,8 @@ int ebb_table_reload(const struct ebb_site *site, const struct ebb_table *table,
 
 bool ebb_table_is_same_state(const struct ebb_table *a, const struct ebb_table *b)
 {
-    const struct ebb_stat *x = &a->metadata_stat, *y = &b->metadata_stat;
-
-    return same_text(a->ref.metadata_uri, b->ref.metadata_uri) && x->size_bytes == y->size_bytes && x->dev == y->dev &&
-           x->ino == y->ino && x->mtime_ns == y->mtime_ns && x->ctime_ns == y->ctime_ns &&
-           a->ref.lagging.count == b->ref.lagging.count;
+    return same_text(a->ref.metadata_uri, b->ref.metadata_uri) &&
+           ebb_stat_is_same(&a->metadata_stat, &b->metadata_stat) && a->ref.lagging.count == b->ref.lagging.count;
 }
 
 void ebb_table_free(struct ebb_table *table)
