@@ -135,7 +135,10 @@ static int place_move(struct ebb_place *from, const char *from_name, struct ebb_
 
     if (rc)
         return rc;
-    ebb_stat_id(&st, id);
+    if (st.moved_id[0])
+        memcpy(id, st.moved_id, sizeof id);
+    else
+        ebb_stat_id(&st, id);
     rc = ebb__s3_place_move_many(from, to, &item, 1, err);
     if (rc || !item.err.error)
         return rc;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table/batch_priv.h"
 
+#include <stdlib.h>
+
 #include "base/failpoint.h"
 #include "table/name_priv.h"
 
@@ -74,28 +76,41 @@ static void note_taken(struct ebb__batch *batch, struct ebb_move *move, enum ebb
     }
 }
 
+/* The moves of a batch that are in one state (-1: all), as items; *which tells whose. The caller frees both. */
+static int gather(struct ebb__batch *batch, int state, struct ebb_removal_item **items, size_t **which, size_t *count,
+                  struct ebb_err *err)
+{
+    *count = 0;
+    *items = calloc(batch->count + 1, sizeof **items);
+    *which = calloc(batch->count + 1, sizeof **which);
+    if (!*items || !*which)
+        return ebb_err_nomem(err);
+    for (size_t i = 0; i < batch->count; i++)
+        if (state < 0 || (int)batch->moves[i].state == state) {
+            (*items)[*count].file = ebb__run_file_of(&batch->moves[i]);
+            (*which)[(*count)++] = i;
+        }
+    return 0;
+}
+
+/* Locally each outcome is told as it comes; of many at once, what stopped them all leaves the rest as planned: what
+ * became of them is looked at when the run goes on. */
 int ebb__batch_take(struct ebb__run *run, struct ebb__batch *batch, struct ebb_err *err)
 {
-    struct ebb_err why = {0};
-    enum ebb_removal outcome;
-    size_t i;
-    int rc;
+    struct ebb_removal_item *items = NULL;
+    size_t *which = NULL, count, step = ebb_place_is_remote(run->place) ? EBB_BATCH_MAX : 1;
+    int rc = gather(batch, EBB_MOVE_PLANNED, &items, &which, &count, err);
 
-    for (i = 0; i < batch->count; i++) {
-        struct ebb_move *move = &batch->moves[i];
-        struct ebb_removal_file file = ebb__run_file_of(move);
+    for (size_t from = 0; !rc && from < count; from += step) {
+        size_t n = count - from < step ? count - from : step;
 
-        if (move->state != EBB_MOVE_PLANNED)
-            continue;
-        rc = ebb_removal_take(run->place, &run->quarantine, &file, &outcome, &why);
-        if (rc) {
-            if (err)
-                *err = why;
-            return rc;
-        }
-        note_taken(batch, move, outcome, &why);
+        rc = ebb_removal_take_many(run->place, &run->quarantine, items + from, n, err);
+        for (size_t i = from; !rc && i < from + n; i++)
+            note_taken(batch, &batch->moves[which[i]], items[i].outcome, &items[i].why);
     }
-    return 0;
+    free(items);
+    free(which);
+    return rc;
 }
 
 void ebb__batch_put_back(struct ebb__run *run, struct ebb__batch *batch, struct ebb_move *move, const char *why)
@@ -149,22 +164,36 @@ int ebb__batch_store(struct ebb__run *run, struct ebb__batch *batch, enum ebb_mo
     return rc;
 }
 
-static int unlink_one(struct ebb__run *run, struct ebb__batch *batch, struct ebb_move *move, struct ebb_err *err)
+int ebb__batch_unlink(struct ebb__run *run, struct ebb__batch *batch, int state, ebb__batch_unlinked *told, void *data,
+                      struct ebb_err *err)
 {
-    struct ebb_removal_file file = ebb__run_file_of(move);
-    struct ebb_err why = {0};
-    enum ebb_removal outcome;
-    int rc = ebb_removal_unlink(&run->quarantine, &file, &outcome, &why);
+    struct ebb_removal_item *items = NULL;
+    size_t *which = NULL, count, step = ebb_place_is_remote(run->quarantine.place) ? EBB_BATCH_DEFAULT : 1;
+    int rc = gather(batch, state, &items, &which, &count, err);
 
-    if (rc) {
-        if (err)
-            *err = why;
-        return rc;
+    for (size_t from = 0; !rc && from < count; from += step) {
+        size_t n = count - from < step ? count - from : step;
+
+        rc = ebb_removal_unlink_many(&run->quarantine, items + from, n, err);
+        for (size_t i = from; !rc && i < from + n; i++)
+            rc = told(data, &batch->moves[which[i]], items[i].outcome, &items[i].why, err);
     }
+    free(items);
+    free(which);
+    return rc;
+}
+
+/* What became of a file that was to be removed for good. */
+static int note_unlinked(void *data, struct ebb_move *move, enum ebb_removal outcome, const struct ebb_err *why,
+                         struct ebb_err *err)
+{
+    struct ebb__batch *batch = data;
+
+    (void)err;
     if (outcome == EBB_REMOVAL_DONE || outcome == EBB_REMOVAL_GONE)
         ebb__batch_set(batch, move, EBB_MOVE_DELETED, "");
     else
-        ebb__batch_set(batch, move, EBB_MOVE_CONFLICT, why.message);
+        ebb__batch_set(batch, move, EBB_MOVE_CONFLICT, why->message);
     return 0;
 }
 
@@ -177,9 +206,8 @@ int ebb__batch_delete(struct ebb__run *run, struct ebb__batch *batch, struct ebb
         if (batch->moves[i].state == EBB_MOVE_MOVED)
             ebb__batch_set(batch, &batch->moves[i], EBB_MOVE_MOVED, EBB_WHY_DELETING);
     rc = ebb__batch_store(run, batch, EBB_MOVE_PLANNED, "", err);
-    for (i = 0; i < batch->count && !rc; i++)
-        if (batch->moves[i].state == EBB_MOVE_MOVED)
-            rc = unlink_one(run, batch, &batch->moves[i], err);
+    if (!rc)
+        rc = ebb__batch_unlink(run, batch, EBB_MOVE_MOVED, note_unlinked, batch, err);
     if (!rc)
         rc = ebb__batch_store(run, batch, EBB_MOVE_DELETED, "deleted", err);
     return rc;

@@ -41,6 +41,11 @@ int ebb__batch_take(struct ebb__run *run, struct ebb__batch *batch, struct ebb_e
 void ebb__batch_put_back(struct ebb__run *run, struct ebb__batch *batch, struct ebb_move *move, const char *why);
 int ebb__batch_sync(struct ebb__run *run, struct ebb__batch *batch, enum ebb_move_state state, struct ebb_err *err);
 int ebb__batch_delete(struct ebb__run *run, struct ebb__batch *batch, struct ebb_err *err);
+/* Unlink the files of a batch in one state (-1: all) from quarantine; each outcome is told as soon as it is known. */
+typedef int ebb__batch_unlinked(void *data, struct ebb_move *move, enum ebb_removal outcome, const struct ebb_err *why,
+                                struct ebb_err *err);
+int ebb__batch_unlink(struct ebb__run *run, struct ebb__batch *batch, int state, ebb__batch_unlinked *told, void *data,
+                      struct ebb_err *err);
 /* Put back everything that this batch moved, because of `cause`. */
 void ebb__batch_undo(struct ebb__run *run, struct ebb__batch *batch, const char *cause);
 /* Remove the run's folders as far as they are empty, also those that a crash left. */

@@ -97,18 +97,11 @@ static int look_again(struct ebb__purge *p, struct ebb_err *err)
     return !rc && changed ? judge_all(p, err) : rc;
 }
 
-static int unlink_one(struct ebb__purge *p, struct ebb_move *move, struct ebb_err *err)
+static int note_unlinked(void *data, struct ebb_move *move, enum ebb_removal outcome, const struct ebb_err *why,
+                         struct ebb_err *err)
 {
-    struct ebb_removal_file file = ebb__run_file_of(move);
-    struct ebb_err why = {0};
-    enum ebb_removal outcome;
-    int rc = ebb_removal_unlink(&p->run->quarantine, &file, &outcome, &why);
+    struct ebb__purge *p = data;
 
-    if (rc) {
-        if (err)
-            *err = why;
-        return rc;
-    }
     if (outcome == EBB_REMOVAL_DONE || outcome == EBB_REMOVAL_GONE) {
         if (outcome == EBB_REMOVAL_DONE) {
             p->out->deleted++;
@@ -118,8 +111,8 @@ static int unlink_one(struct ebb__purge *p, struct ebb_move *move, struct ebb_er
         return 0;
     }
     p->stuck++;
-    ebb__batch_set(&p->batch, move, move->state, why.message);
-    return note_file(p, move, why.message, err);
+    ebb__batch_set(&p->batch, move, move->state, why->message);
+    return note_file(p, move, why->message, err);
 }
 
 static int flush(struct ebb__purge *p, struct ebb_err *err)
@@ -131,8 +124,8 @@ static int flush(struct ebb__purge *p, struct ebb_err *err)
         ebb__batch_set(&p->batch, &p->batch.moves[i], p->batch.moves[i].state, EBB_WHY_DELETING);
     if (p->batch.count > 0)
         rc = ebb__batch_store(p->run, &p->batch, EBB_MOVE_PLANNED, "", err);
-    for (i = 0; i < p->batch.count && !rc; i++)
-        rc = unlink_one(p, &p->batch.moves[i], err);
+    if (!rc)
+        rc = ebb__batch_unlink(p->run, &p->batch, -1, note_unlinked, p, err);
     if (!rc && p->batch.count > 0)
         rc = ebb__batch_store(p->run, &p->batch, EBB_MOVE_DELETED, "purged", err);
     ebb__batch_reset(&p->batch);

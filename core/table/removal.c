@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "table/removal.h"
+#include "table/removal_priv.h"
 
 #include "table/name_priv.h"
 
-/* Both names of a file, NUL terminated. */
-struct names {
-    struct ebb_buf old_name, new_name;
-};
-
-static int names_init(struct names *n, const struct ebb_quarantine *q, const struct ebb_removal_file *file,
-                      struct ebb_err *err)
+int ebb__removal_names_init(struct ebb__removal_names *n, const struct ebb_quarantine *q,
+                            const struct ebb_removal_file *file, struct ebb_err *err)
 {
     int rc;
 
@@ -25,21 +20,21 @@ static int names_init(struct names *n, const struct ebb_quarantine *q, const str
     return rc ? rc : ebb_quarantine_name(q, file->target, &n->new_name, err);
 }
 
-static void names_fini(struct names *n)
+void ebb__removal_names_fini(struct ebb__removal_names *n)
 {
     ebb_buf_fini(&n->new_name);
     ebb_buf_fini(&n->old_name);
 }
 
-static bool is_fatal(int rc)
+bool ebb__removal_is_fatal(int rc)
 {
     return rc == -EBB_ENOSPACE || rc == -EBB_ENOMEM || rc == -EBB_EINTERNAL || rc == -EBB_EOUTSIDE;
 }
 
 /* Turn an error of the storage into an outcome; 0 unless it must stop the run. */
-static int outcome_of(int rc, enum ebb_removal *out)
+int ebb__removal_outcome(int rc, enum ebb_removal *out)
 {
-    if (is_fatal(rc))
+    if (ebb__removal_is_fatal(rc))
         return rc;
     *out = rc == 0             ? EBB_REMOVAL_DONE
            : rc == -EBB_ENOENT ? EBB_REMOVAL_GONE
@@ -55,29 +50,29 @@ static int changed(const char *name, const char *why, enum ebb_removal *out, str
     return 0;
 }
 
-static bool is_same(const struct ebb_stat *st, const struct ebb_removal_file *file)
+bool ebb__removal_is_same(const struct ebb_stat *st, const struct ebb_removal_file *file)
 {
     return st->is_file && ebb_stat_is_moved(st, file->id, file->size_bytes, file->mtime_ns);
 }
 
 /* Never touched since it was planned: the change time too. */
-static bool is_planned(const struct ebb_stat *st, const struct ebb_removal_file *file)
+bool ebb__removal_is_planned(const struct ebb_stat *st, const struct ebb_removal_file *file)
 {
     char id[EBB_STAT_ID_MAX];
 
     ebb_stat_id(st, id);
-    return is_same(st, file) && strcmp(id, file->id) == 0;
+    return ebb__removal_is_same(st, file) && strcmp(id, file->id) == 0;
 }
 
 /* After a move: is what lies at the new name the recorded file? Between the look before and the move a writer may have
  * put another one there. */
-static int check_taken(struct ebb_place *table, struct ebb_quarantine *q, const struct names *n,
+static int check_taken(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb__removal_names *n,
                        const struct ebb_removal_file *file, enum ebb_removal *out, struct ebb_err *err)
 {
     struct ebb_stat st;
     int rc = ebb_place_stat(q->place, n->new_name.data, &st, err);
 
-    if (!rc && is_same(&st, file))
+    if (!rc && ebb__removal_is_same(&st, file))
         return 0;
     rc = ebb_place_move(q->place, n->new_name.data, table, n->old_name.data, err);
     if (!rc)
@@ -89,25 +84,25 @@ static int check_taken(struct ebb_place *table, struct ebb_quarantine *q, const 
 int ebb_removal_take(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb_removal_file *file,
                      enum ebb_removal *out, struct ebb_err *err)
 {
-    struct names n;
+    struct ebb__removal_names n;
     struct ebb_stat st;
     int rc;
 
-    rc = names_init(&n, q, file, err);
+    rc = ebb__removal_names_init(&n, q, file, err);
     if (rc)
         goto out;
     rc = ebb_place_stat(table, n.old_name.data, &st, err);
-    if (!rc && !is_planned(&st, file)) {
+    if (!rc && !ebb__removal_is_planned(&st, file)) {
         rc = changed(n.old_name.data, "changed since it was planned", out, err);
         goto out;
     }
     if (!rc)
         rc = ebb_place_move(table, n.old_name.data, q->place, n.new_name.data, err);
-    rc = outcome_of(rc, out);
+    rc = ebb__removal_outcome(rc, out);
     if (!rc && *out == EBB_REMOVAL_DONE)
         rc = check_taken(table, q, &n, file, out, err);
 out:
-    names_fini(&n);
+    ebb__removal_names_fini(&n);
     return rc;
 }
 
@@ -128,15 +123,15 @@ static int make_parent(struct ebb_place *table, const char *name, struct ebb_err
 int ebb_removal_put_back(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb_removal_file *file,
                          enum ebb_removal *out, struct ebb_err *err)
 {
-    struct names n;
+    struct ebb__removal_names n;
     struct ebb_stat st;
     int rc;
 
-    rc = names_init(&n, q, file, err);
+    rc = ebb__removal_names_init(&n, q, file, err);
     if (rc)
         goto out;
     rc = ebb_place_stat(q->place, n.new_name.data, &st, err);
-    if (!rc && !is_same(&st, file)) {
+    if (!rc && !ebb__removal_is_same(&st, file)) {
         rc = changed(n.new_name.data, "is not the file that was put here", out, err);
         goto out;
     }
@@ -144,32 +139,32 @@ int ebb_removal_put_back(struct ebb_place *table, struct ebb_quarantine *q, cons
         rc = make_parent(table, n.old_name.data, err);
     if (!rc)
         rc = ebb_place_move(q->place, n.new_name.data, table, n.old_name.data, err);
-    rc = outcome_of(rc, out);
+    rc = ebb__removal_outcome(rc, out);
 out:
-    names_fini(&n);
+    ebb__removal_names_fini(&n);
     return rc;
 }
 
 int ebb_removal_unlink(struct ebb_quarantine *q, const struct ebb_removal_file *file, enum ebb_removal *out,
                        struct ebb_err *err)
 {
-    struct names n;
+    struct ebb__removal_names n;
     struct ebb_stat st;
     int rc;
 
-    rc = names_init(&n, q, file, err);
+    rc = ebb__removal_names_init(&n, q, file, err);
     if (rc)
         goto out;
     rc = ebb_place_stat(q->place, n.new_name.data, &st, err);
-    if (!rc && !is_same(&st, file)) {
+    if (!rc && !ebb__removal_is_same(&st, file)) {
         rc = changed(n.new_name.data, "is not the file that was put here", out, err);
         goto out;
     }
     if (!rc)
         rc = ebb_place_unlink(q->place, n.new_name.data, err);
-    rc = outcome_of(rc, out);
+    rc = ebb__removal_outcome(rc, out);
 out:
-    names_fini(&n);
+    ebb__removal_names_fini(&n);
     return rc;
 }
 
@@ -239,15 +234,15 @@ static int sync_parent(struct ebb_place *place, const char *name, struct ebb_err
 int ebb_removal_sync(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb_removal_file *file,
                      struct ebb_err *err)
 {
-    struct names n;
+    struct ebb__removal_names n;
     int rc;
 
-    rc = names_init(&n, q, file, err);
+    rc = ebb__removal_names_init(&n, q, file, err);
     if (!rc)
         rc = sync_parent(q->place, n.new_name.data, err);
     if (!rc)
         rc = sync_parent(table, n.old_name.data, err);
-    names_fini(&n);
+    ebb__removal_names_fini(&n);
     return rc;
 }
 
@@ -264,23 +259,23 @@ int ebb_removal_look(struct ebb_place *table, struct ebb_quarantine *q, const st
 {
     struct ebb_stat before, after;
     bool has_old = false, has_new = false;
-    struct names n;
+    struct ebb__removal_names n;
     int rc;
 
     memset(out, 0, sizeof *out);
-    rc = names_init(&n, q, file, err);
+    rc = ebb__removal_names_init(&n, q, file, err);
     if (!rc)
         rc = look_at(table, n.old_name.data, &before, &has_old, err);
     if (!rc)
         rc = look_at(q->place, n.new_name.data, &after, &has_new, err);
-    names_fini(&n);
+    ebb__removal_names_fini(&n);
     if (rc)
         return rc;
     out->presence =
         has_old ? (has_new ? EBB_PRESENT_BOTH : EBB_PRESENT_OLD) : (has_new ? EBB_PRESENT_NEW : EBB_PRESENT_NOWHERE);
-    out->is_old_planned = has_old && is_planned(&before, file);
-    out->is_old_same = has_old && is_same(&before, file);
-    out->is_new_same = has_new && is_same(&after, file);
+    out->is_old_planned = has_old && ebb__removal_is_planned(&before, file);
+    out->is_old_same = has_old && ebb__removal_is_same(&before, file);
+    out->is_new_same = has_new && ebb__removal_is_same(&after, file);
     out->is_one_inode = has_old && has_new && ebb_stat_is_one(&before, &after);
     return 0;
 }

@@ -42,6 +42,15 @@ int ebb_removal_put_back(struct ebb_place *table, struct ebb_quarantine *q, cons
 /* Remove it from quarantine for good. */
 int ebb_removal_unlink(struct ebb_quarantine *q, const struct ebb_removal_file *file, enum ebb_removal *out,
                        struct ebb_err *err);
+/* The same of many at once: in an object store all go side by side. Each item tells its outcome, and why. */
+struct ebb_removal_item {
+    struct ebb_removal_file file;
+    enum ebb_removal outcome;
+    struct ebb_err why;
+};
+int ebb_removal_take_many(struct ebb_place *table, struct ebb_quarantine *q, struct ebb_removal_item *items, size_t n,
+                          struct ebb_err *err);
+int ebb_removal_unlink_many(struct ebb_quarantine *q, struct ebb_removal_item *items, size_t n, struct ebb_err *err);
 /* Remove the folders above a target, below the run folder, as far as they are empty. */
 int ebb_removal_prune(struct ebb_quarantine *q, struct ebb_str target, struct ebb_err *err);
 /* Remove the run's record, then the run folder if nothing else is in it: *is_gone. */
