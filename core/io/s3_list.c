@@ -20,6 +20,8 @@ struct range {
     struct ebb_buf token;      /* of the next page; empty: begin after `after` */
     bool is_running, is_done, is_long;
     size_t pages;
+    struct ebb__s3_page page; /* come, not told yet */
+    bool has_page;
 };
 
 struct listing {
@@ -47,6 +49,7 @@ static void range_free(struct range *r)
     ebb_buf_fini(&r->after);
     ebb_buf_fini(&r->end);
     ebb_buf_fini(&r->token);
+    ebb__s3_page_fini(&r->page);
     free(r);
 }
 
@@ -65,6 +68,7 @@ static struct range *add_range(struct listing *l, struct ebb_str after, struct e
     ebb_buf_init(&r->after, 65536);
     ebb_buf_init(&r->end, 65536);
     ebb_buf_init(&r->token, EBB__XML_TEXT_MAX);
+    ebb__s3_page_init(&r->page);
     ebb_buf_add_str(&r->after, after);
     ebb_buf_add_str(&r->end, end);
     if (r->after.bad || r->end.bad) {
@@ -194,11 +198,11 @@ static void take_page(struct range *r, const struct ebb__s3_page *page)
     pass_over(r);
 }
 
+/* Only kept: who is told may itself ask this client, and pages that come meanwhile must wait for the end of that. */
 static void on_page(void *data, const struct ebb__s3_answer *answer)
 {
     struct range *r = data;
     struct listing *l = r->l;
-    struct ebb__s3_page page;
 
     r->is_running = false;
     r->pages++;
@@ -210,11 +214,23 @@ static void on_page(void *data, const struct ebb__s3_answer *answer)
         fail(l, -(int)answer->err->error);
         return;
     }
-    ebb__s3_page_init(&page);
-    fail(l, ebb__s3_page_read(l->what, answer->body, l->s3->encoding == EBB__S3_ENCODED, &page, &l->err));
-    if (!l->rc)
-        take_page(r, &page);
-    ebb__s3_page_fini(&page);
+    fail(l, ebb__s3_page_read(l->what, answer->body, l->s3->encoding == EBB__S3_ENCODED, &r->page, &l->err));
+    r->has_page = !l->rc;
+}
+
+/* Tell the pages that have come. */
+static void take_pages(struct listing *l)
+{
+    for (size_t i = 0; !l->rc && i < l->count; i++) {
+        struct range *r = l->ranges[i];
+
+        if (!r->has_page)
+            continue;
+        take_page(r, &r->page);
+        r->has_page = false;
+        ebb__s3_page_fini(&r->page);
+        ebb__s3_page_init(&r->page);
+    }
 }
 
 /* In the order in which they are signed. */
@@ -326,7 +342,7 @@ static size_t count_running(const struct listing *l)
     size_t n = 0;
 
     for (size_t i = 0; i < l->count; i++)
-        n += l->ranges[i]->is_running;
+        n += l->ranges[i]->is_running || l->ranges[i]->has_page;
     return n;
 }
 
@@ -377,7 +393,7 @@ static int ask_all(struct listing *l, bool *is_done)
     int rc = 0;
 
     for (size_t i = 0; !rc && i < l->count && running < l->parallel; i++)
-        if (!l->ranges[i]->is_done && !l->ranges[i]->is_running) {
+        if (!l->ranges[i]->is_done && !l->ranges[i]->is_running && !l->ranges[i]->has_page) {
             rc = ask(l->ranges[i]);
             running++;
         }
@@ -392,15 +408,26 @@ static int ask_all(struct listing *l, bool *is_done)
     return rc;
 }
 
+static bool has_pages(const struct listing *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->ranges[i]->has_page)
+            return true;
+    return false;
+}
+
 static int run(struct listing *l)
 {
     bool is_done = false;
 
     while (!l->rc) {
-        fail(l, ask_all(l, &is_done));
+        take_pages(l);
+        if (!l->rc)
+            fail(l, ask_all(l, &is_done));
         if (is_done || l->rc)
             break;
-        fail(l, ebb__s3_turn(l->s3, &l->err));
+        if (!has_pages(l)) /* some came while a page was told */
+            fail(l, ebb__s3_turn(l->s3, &l->err));
     }
     return l->rc;
 }

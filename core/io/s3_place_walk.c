@@ -53,6 +53,7 @@ static bool on_enter(void *data, struct ebb_str prefix)
 
     if (dir.n > 0 && dir.p[dir.n - 1] == '/')
         dir.n--;
+    w->has_dir = false; /* whoever is asked may have forgotten the folder at hand */
     return !is_plain(dir) || w->ops->enter(w->data, dir);
 }
 
