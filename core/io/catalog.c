@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite};
+static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite, &ebb__catalog_rest};
 static const char *const NOT_BUILT[] = {"hive", "postgresql"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -68,7 +68,7 @@ static int unknown_type(const struct ebb_catalog_config *config, struct ebb_err 
     if (near)
         ebb_err_hint(err, "did you mean '%s'?", near);
     else
-        ebb_err_hint(err, "types are 'directory' and 'sqlite'");
+        ebb_err_hint(err, "types are directory, sqlite, rest, gravitino and glue");
     return rc;
 }
 

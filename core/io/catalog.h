@@ -22,7 +22,8 @@ struct ebb_table_ref {
     int64_t *snapshots; /* their ids, as told; owned */
     size_t snapshot_count;
     struct ebb_strs lagging; /* hadoop layout: metadata files vK with K >= the hint, other than the current one */
-    struct ebb_err problem;  /* why metadata_uri is NULL (EBB_OK: none): EBB_EPOINTER_UNKNOWN, EBB_EHINT, … */
+    struct ebb_err problem;  /* why metadata_uri is NULL (EBB_OK: none): EBB_EPOINTER_UNKNOWN, EBB_EHINT, …; also of a
+                              * table that has one, but whose dotted name could mean another (rest) */
 };
 void ebb_table_ref_fini(struct ebb_table_ref *ref);
 
