@@ -67,6 +67,14 @@ static int copy_ref(const struct ebb_table_ref *from, struct ebb_table_ref *to, 
         rc = dup_text(from->metadata_uri, &to->metadata_uri, err);
     if (!rc)
         rc = dup_text(from->folder_uri, &to->folder_uri, err);
+    if (!rc && from->snapshots) {
+        to->snapshots = calloc(from->snapshot_count + 1, sizeof *to->snapshots);
+        if (!to->snapshots)
+            return ebb_err_nomem(err);
+        memcpy(to->snapshots, from->snapshots, from->snapshot_count * sizeof *to->snapshots);
+        to->snapshot_count = from->snapshot_count;
+    }
+    to->has_snapshots = from->has_snapshots;
     for (size_t i = 0; !rc && i < from->lagging.count; i++)
         rc = ebb_strs_add(&to->lagging, from->lagging.items[i], err);
     return rc;
@@ -292,6 +300,44 @@ static int make_opened_as(struct ebb_table *t, const char *path, struct ebb_err 
 }
 
 /* Takes over ref. */
+static bool has_told(const struct ebb_table_ref *ref, int64_t id)
+{
+    for (size_t i = 0; i < ref->snapshot_count; i++)
+        if (ref->snapshots[i] == id)
+            return true;
+    return false;
+}
+
+static bool has_snapshot(const struct ebb_metadata *m, int64_t id)
+{
+    for (size_t i = 0; i < m->snapshot_count; i++)
+        if (m->snapshots[i].id == id)
+            return true;
+    return false;
+}
+
+/* A catalog that tells snapshots itself and the file it points to must agree: what only one of them knows is in use. */
+static int check_snapshots(const struct ebb_table *t, struct ebb_err *err)
+{
+    const struct ebb_metadata *m = t->metadata;
+    bool agree = true;
+    int rc;
+
+    if (!t->ref.has_snapshots)
+        return 0;
+    for (size_t i = 0; agree && i < m->snapshot_count; i++)
+        agree = has_told(&t->ref, m->snapshots[i].id);
+    for (size_t i = 0; agree && i < t->ref.snapshot_count; i++)
+        agree = has_snapshot(m, t->ref.snapshots[i]);
+    if (agree)
+        return 0;
+    rc = ebb_err_set(err, EBB_EFEWER_SNAPSHOTS,
+                     "%s: the catalog tells %zu snapshots, its metadata file holds %zu, and they are not the same",
+                     t->label, t->ref.snapshot_count, m->snapshot_count);
+    ebb_err_hint(err, "a catalog that keeps history elsewhere, or shows a part of it, can't be cleaned natively");
+    return rc;
+}
+
 static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, const char *path, struct ebb_table **out,
                       struct ebb_err *err)
 {
@@ -309,6 +355,8 @@ static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, co
         rc = make_label(t, err);
     if (!rc)
         rc = read_metadata(site, t, err);
+    if (!rc)
+        rc = check_snapshots(t, err);
     if (!rc)
         rc = ebb_location_check_table(t->metadata->location, err);
     if (rc == -(int)EBB_EROOT_LOCATION || rc == -(int)EBB_EBAD_LOCATION || rc == -(int)EBB_ELOCATION)

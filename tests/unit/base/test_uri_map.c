@@ -212,9 +212,42 @@ static void bad_entries_are_refused(void **state)
     ebb_uri_map_free(map);
 }
 
+static void assert_target(struct ebb_uri_map *map, const char *uri, const char *target, bool is_remote)
+{
+    struct ebb_buf out;
+    bool remote = !is_remote;
+
+    ebb_buf_init(&out, 4096);
+    assert_int_equal(ebb_uri_map_target(map, uri, &out, &remote, NULL), 0);
+    assert_string_equal(ebb_buf_cstr(&out), target);
+    assert_int_equal(remote, is_remote);
+    ebb_buf_fini(&out);
+}
+
+/* Keys are bytes: slash runs stay. What has no entry is itself, s3a: and s3n: being other names of s3:. */
+static void test_object_stores(void **state)
+{
+    struct ebb_uri_map *map = NULL;
+
+    (void)state;
+    assert_int_equal(ebb_uri_map_new(&map, NULL), 0);
+    assert_int_equal(ebb_uri_map_add(map, "file:/ebb", "s3://lake/fx/", NULL), 0);
+    assert_int_equal(ebb_uri_map_add(map, "s3://here", "/srv/here", NULL), 0);
+    assert_target(map, "file:/ebb/t//a b%20+", "s3://lake/fx/t//a b%20+", true);
+    assert_target(map, "/ebb", "s3://lake/fx", true);
+    assert_target(map, "file:/ebbs/t", "/ebbs/t", false);
+    assert_target(map, "s3a://lake//x/y", "s3://lake//x/y", true);
+    assert_target(map, "s3n://here/x", "/srv/here/x", false);
+    assert_no_local(map, "file:/ebb/t", EBB_ESCHEME);
+    assert_int_equal(ebb_uri_map_add(map, "file:/x", "s3://", NULL), -EBB_EUSAGE);
+    assert_int_equal(ebb_uri_map_add(map, "file:/x", "gs://lake", NULL), -EBB_EUSAGE);
+    ebb_uri_map_free(map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_object_stores),
         cmocka_unit_test(files_need_no_entry),
         cmocka_unit_test(unmapped_scheme_is_named),
         cmocka_unit_test(file_prefix_in_all_spellings),
