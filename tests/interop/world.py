@@ -50,7 +50,7 @@ class OnS3(fixtures.Place):
     def _configure(self):
         """All by a catalog that tells the metadata file: what only a folder of files tells is not in a bucket."""
         self.maps = {prefix: "s3://" + self.bucket for prefix in fixtures.PREFIXES}
-        database = os.path.join(self.base, "catalog.db")
+        database = os.path.join(self.base, "pointers.db")
         fixtures.make_sqlite(database, [(*table["name"].rsplit(".", 1), table["metadata"]) for table in self.case.tables if table["metadata"]])
         fixtures.write_config(self.config, {"sql": {"type": "sqlite", "path": database, "name": "cat"}}, self.maps)
 
