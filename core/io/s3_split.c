@@ -29,7 +29,8 @@ bool ebb__s3_split_key(struct ebb_str prefix, struct ebb_str a, struct ebb_str b
             continue;
         ebb_buf_append(out, a.p, at);
         ebb_buf_putc(out, (char)(low + (high - low) / 2));
-        return !out->bad;
+        return !out->bad && ebb_str_compare(ebb_buf_str(out), a) > 0 &&
+               (!b.n || ebb_str_compare(ebb_buf_str(out), b) < 0);
     }
     return false;
 }

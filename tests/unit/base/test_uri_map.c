@@ -194,7 +194,7 @@ static void bad_entries_are_refused(void **state)
                                       "s3://a=",
                                       "=/x",
                                       "rel=/x",
-                                      "s3://a=s3://b",
+                                      "s3://a=gs://b",
                                       "s3://a=file:x",
                                       "s3://a=file://h/x",
                                       "s3://a/../b=/x",
