@@ -61,8 +61,8 @@ int ebb_storage_new_like(const struct ebb_storage *other, const struct ebb_uri_m
 void ebb_storage_free(struct ebb_storage *storage);
 /* Keys that a catalog lends for everything below an s3: prefix ("s3://lake/wh/t/"; compared by whole components, the
  * longest prefix wins; the same again replaces it). config: endpoint, region and path style that go with them (its keys
- * are not used): our own keys are never sent to an endpoint that a catalog named. lender->data outlives the last use of
- * the storage. */
+ * are not used), what it leaves out being as configured: our own keys are never sent to an endpoint that a catalog
+ * named. lender->data outlives the last use of the storage. */
 int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const struct ebb_s3_config *config,
                      const struct ebb_s3_lender *lender, struct ebb_err *err);
 /* Whether a URI leads to an object store. */

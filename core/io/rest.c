@@ -307,9 +307,9 @@ static int on_config(void *data, const struct ebb_http_result *answer, struct eb
 
 static void hint_config(const struct ebb__rest *r, const struct ebb__rest_ask *ask, struct ebb_err *err)
 {
-    if (!err || err->hint[0])
+    if (!err || err->hint[0] || !ask->status)
         return;
-    if (ask->status == 404 && !ask->type[0])
+    if (ask->status < 500 && (!ask->type[0] || !r->warehouse))
         ebb_err_hint(err, "uri is the part before /v1/config of an Iceberg REST catalog");
     else if (r->warehouse && (ask->status == 404 || ask->status == 400 || ask->status == 500))
         ebb_err_hint(err, "check catalogs.%s.warehouse: does the server have one of this name?", r->name);

@@ -213,7 +213,9 @@ int ebb__rest_fail_unanswered(const struct ebb__rest *r, const char *what, const
         return -(int)kind;
     }
     ebb_err_set(err, kind, "catalog '%s': %s: %s: %s", r->name, what, r->given_uri, why->message);
-    if (is_tls)
+    if (strcasestr(why->message, "wrong version"))
+        ebb_err_hint(err, "that is no TLS: is the address one of http:// instead?");
+    else if (is_tls)
         ebb_err_hint(err, "if the server's certificate is of an authority of your own, name it: catalogs.%s.ca_file",
                      r->name);
     else if (why->error == EBB_EIO)

@@ -211,9 +211,30 @@ static int add_lend(struct ebb__storage_remote *remote, struct lend *lend, struc
     return 0;
 }
 
+/* What a catalog does not say of where its keys hold is as configured. */
+static struct ebb_s3_config filled(const struct ebb_s3_config *lent, const struct ebb_s3_config *own)
+{
+    struct ebb_s3_config c = *lent;
+
+    if (!c.endpoint && c.path_style < 0)
+        c.path_style = own->path_style;
+    if (!c.endpoint)
+        c.endpoint = own->endpoint;
+    if (!c.aws.region)
+        c.aws.region = own->aws.region;
+    if (!c.ca_file)
+        c.ca_file = own->ca_file;
+    if (!c.proxy)
+        c.proxy = own->proxy;
+    if (!c.requests)
+        c.requests = own->requests;
+    return c;
+}
+
 int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const struct ebb_s3_config *config,
                      const struct ebb_s3_lender *lender, struct ebb_err *err)
 {
+    struct ebb_s3_config whole;
     struct lend *lend;
     int rc;
 
@@ -223,7 +244,8 @@ int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const stru
     if (!lend)
         return ebb_err_nomem(err);
     lend->lender = *lender;
-    rc = config_copy(&lend->config, config, err);
+    whole = filled(config, &storage->remote->config.s3);
+    rc = config_copy(&lend->config, &whole, err);
     if (!rc)
         rc = normal_prefix(prefix, &lend->prefix, err);
     if (rc) {
