@@ -17,6 +17,11 @@ for _, strategy in pairs(strategies) do
   by_action[strategy.action] = strategy
 end
 
+local engines = {}
+for _, name in ipairs { "native", "spark", "livy", "trino" } do
+  engines[name] = import("adapters." .. name)
+end
+
 local function find(type_name)
   local strategy = strategies[type_name]
   if not strategy then
@@ -40,6 +45,15 @@ function boot.chain(input)
     fault("unsupported", "action %s: there is no strategy for it", tostring(action.type))
   end
   return spec_of(strategy, strategy.context_of_action(action, facts, ebb))
+end
+
+-- { engine =, context = } -> what that engine is told
+function boot.spec(input)
+  local adapter = engines[input.engine]
+  if not adapter then
+    fault("unsupported", "engine %s: there is no adapter for it", tostring(input.engine))
+  end
+  return adapter.spec(input.context, ebb)
 end
 
 -- { strategy =, content = } -> the content with its defaults

@@ -64,7 +64,7 @@
     X(ECLOCK, "clock.skew", "", 2)                                                                                     \
     X(EREFUSED, "policy.refused", "", 2)                                                                               \
     X(EVERIFY, "verify.missing_files", "", 1)                                                                          \
-    X(EENGINE_ANSWER, "engine.unsafe_answer", "", 2)                                                                   \
+    X(EENGINE_UNSAFE, "engine.unsafe", "", 2)                                                                          \
     X(EIO, "io.failed", "", 3)                                                                                         \
     X(ECHANGED, "io.changed", "", 3)                                                                                   \
     X(EPERMISSION, "io.permission", "", 3)                                                                             \

@@ -94,7 +94,7 @@ static void open_libraries(lua_State *L)
 
 static void check_boot(lua_State *L)
 {
-    static const char *const CALLS[] = {"chain", "validate", "evaluate"};
+    static const char *const CALLS[] = {"chain", "spec", "validate", "evaluate"};
 
     if (lua_type(L, -1) != LUA_TTABLE)
         luaL_error(L, "boot.lua: does not return a table");
@@ -264,6 +264,16 @@ int ebb_engine_chain(struct ebb_engine *engine, const struct ebb_value *decision
     ebb_value_put_copy(input, "action", decision_action);
     ebb_value_put_copy(input, "facts", facts);
     return call(engine, "chain", input, job_config, err);
+}
+
+int ebb_engine_spec(struct ebb_engine *engine, const char *name, const struct ebb_value *context,
+                    struct ebb_value **out, struct ebb_err *err)
+{
+    struct ebb_value *input = ebb_value_new_map(NULL);
+
+    ebb_value_put_str(input, "engine", name);
+    ebb_value_put_copy(input, "context", context);
+    return call(engine, "spec", input, out, err);
 }
 
 int ebb_engine_validate(struct ebb_engine *engine, const char *strategy, const struct ebb_value *content,

@@ -21,6 +21,12 @@ void ebb_engine_free(struct ebb_engine *engine);
 int ebb_engine_chain(struct ebb_engine *engine, const struct ebb_value *decision_action, const struct ebb_value *facts,
                      struct ebb_value **job_config, struct ebb_err *err);
 
+/* Context of a job to what an engine of this name ("spark", …) is told: a map with template and, where it takes
+ * statements, dialect, statement (procedure and arguments as data) and column. EBB_EUNSUPPORTED: no such adapter, or
+ * the engine can't do it; EBB_EOUTSIDE, EBB_ECUTOFF_FLOOR, EBB_ECUTOFF_FUTURE, EBB_ESQL. */
+int ebb_engine_spec(struct ebb_engine *engine, const char *name, const struct ebb_value *context,
+                    struct ebb_value **out, struct ebb_err *err);
+
 /* Check the content of a policy object (as created over REST) against its strategy; strategy:
  * "iceberg-orphan-file-removal". The content with its defaults goes to *out. EBB_ECONFIG names the key;
  * EBB_EUNSUPPORTED: unknown strategy. */

@@ -16,8 +16,8 @@ static const struct ebb_option OPTIONS[] = {
     {"older-than", 0, "TIME", NULL, false, "'yyyy-MM-dd HH:mm:ss' in UTC (default 3 days ago)"},
     {"location", 0, "URI", NULL, false, "only this folder inside the table's location"},
     {"dry-run", 0, "true|false", NULL, false, "list only (default false)"},
-    {"spark-conf", 0, "JSON", NULL, false, "settings of a Spark session; only Spark can honour them"},
-    {"engine", 0, "native|spark|trino", NULL, false, "who does it (default native; for ebb sql spark)"},
+    {"spark-conf", 0, "JSON", NULL, false, "settings of a Spark session; only spark and livy can honour them"},
+    {"engine", 0, "native|spark|livy|trino", NULL, false, "who does it (default native; for ebb sql spark)"},
     EBB_OPTIONS_END,
 };
 
@@ -25,6 +25,8 @@ static const struct ebb_example JOB_EXAMPLES[] = {
     {"ebb job remove-orphan-files --catalog lake --table prod.events --dry-run true", "list orphans"},
     {"ebb job remove-orphan-files --catalog lake --table prod.events --older-than '2026-06-01 00:00:00'",
      "plan and apply in one go"},
+    {"ebb job remove-orphan-files --engine spark --catalog lake --table prod.events",
+     "Spark removes them for good, after ebb has checked its dry run"},
     {NULL, NULL},
 };
 
@@ -131,7 +133,8 @@ const struct ebb_command ebb_command_job = {
     .summary = "the job itself, as a job template runs it",
     .about = "Plans and, unless it is a dry run, applies at once: files go to quarantine. Prints the locations of the "
              "orphans, one a line, "
-             "and their number on standard error. Empty arguments count as not given.",
+             "and their number on standard error. Empty arguments count as not given. Other engines (engines in the "
+             "configuration) delete for good, after the same checks: see docs/engines.md.",
     .shared = EBB_TAKES_MAP,
     .options = OPTIONS,
     .examples = JOB_EXAMPLES,

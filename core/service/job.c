@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "service/engine_priv.h"
 
 static bool is_given(const char *text)
 {
@@ -74,18 +75,13 @@ static int parse_switches(const struct ebb_job_args *a, struct ebb_job *job, str
     if (is_given(a->dry_run) && strcmp(a->dry_run, "true") && strcmp(a->dry_run, "false"))
         return ebb_err_set(err, EBB_EUSAGE, "--dry-run %s: true or false is wanted", a->dry_run);
     job->dry_run = is_given(a->dry_run) && !strcmp(a->dry_run, "true");
-    if (!is_given(a->engine) || !strcmp(a->engine, "native"))
-        job->engine = EBB_JOB_NATIVE;
-    else if (!strcmp(a->engine, "spark"))
-        job->engine = EBB_JOB_SPARK;
-    else if (!strcmp(a->engine, "trino"))
-        job->engine = EBB_JOB_TRINO;
-    else
-        return ebb_err_set(err, EBB_EUSAGE, "--engine %s: native, spark or trino is wanted", a->engine);
-    return 0;
+    job->engine = is_given(a->engine) ? ebb_job_engine_of(a->engine) : EBB_JOB_NATIVE;
+    return job->engine < EBB_JOB_ENGINES
+               ? 0
+               : ebb_err_set(err, EBB_EUSAGE, "--engine %s: native, spark, livy or trino is wanted", a->engine);
 }
 
-static int check_spark_conf(const struct ebb_job_args *a, const struct ebb_job *job, struct ebb_err *err)
+static int check_spark_conf(const struct ebb_job_args *a, struct ebb_job *job, struct ebb_err *err)
 {
     struct ebb_value *conf = NULL;
     int rc;
@@ -100,9 +96,14 @@ static int check_spark_conf(const struct ebb_job_args *a, const struct ebb_job *
     for (size_t i = 0; !rc && i < ebb_value_get_count(conf); i++)
         if (!ebb_value_get_str(ebb_value_get_at(conf, i)))
             rc = ebb_err_set(err, EBB_EUSAGE, "--spark-conf: %s: text is wanted", ebb_value_get_key(conf, i).p);
-    if (!rc && ebb_value_get_count(conf) && job->engine != EBB_JOB_SPARK)
-        rc = ebb_err_set(err, EBB_EUNSUPPORTED, "--spark-conf: only --engine spark can honour it");
-    ebb_value_free(conf);
+    if (!rc && ebb_value_get_count(conf) && job->engine != EBB_JOB_SPARK && job->engine != EBB_JOB_LIVY)
+        rc = ebb_err_set(err, EBB_EUNSUPPORTED, "--spark-conf: only --engine spark or livy can honour it");
+    for (size_t i = 0; !rc && i < ebb_value_get_count(conf); i++)
+        if (ebb__engine_check_setting(ebb_value_get_key(conf, i).p, err))
+            rc = ebb_err_as(err, EBB_EUSAGE, "--spark-conf");
+    job->spark_conf = rc ? NULL : conf;
+    if (rc)
+        ebb_value_free(conf);
     return rc;
 }
 
@@ -134,6 +135,7 @@ void ebb_job_fini(struct ebb_job *job)
     free(job->older_than);
     free(job->location);
     ebb_strs_fini(&job->parts);
+    ebb_value_free(job->spark_conf);
     memset(job, 0, sizeof *job);
 }
 
@@ -248,19 +250,64 @@ static int apply_plan(struct ebb_workspace *ws, const struct ebb_job_origin *ori
     return rc;
 }
 
-static int run_planned(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
-                       struct ebb_job_result *result, struct ebb_err *err)
+int ebb__job_check_plan(const struct ebb_plan_result *plan, const struct ebb_job_origin *origin, bool is_dry,
+                        struct ebb_err *err)
 {
-    if (!strcmp(result->plan.summary.status, "held"))
-        return refuse_held(&result->plan, err);
-    if (job->dry_run || origin->plan_only)
+    if (!strcmp(plan->summary.status, "held"))
+        return refuse_held(plan, err);
+    if (is_dry || origin->plan_only || !origin->needs_full || !strcmp(plan->ownership, "full"))
         return 0;
-    if (origin->needs_full && strcmp(result->plan.ownership, "full"))
-        return ebb_err_set(
-            err, EBB_EOWNERSHIP,
-            "%s: ownership is %s: an enforced policy acts only when all tables of the catalogs could be read",
-            result->plan.table, result->plan.ownership);
-    return apply_plan(ws, origin, result, err);
+    return ebb_err_set(
+        err, EBB_EOWNERSHIP,
+        "%s: ownership is %s: an enforced policy acts only when all tables of the catalogs could be read", plan->table,
+        plan->ownership);
+}
+
+static int run_natively(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
+                        const struct ebb_plan_options *o, struct ebb_job_result *result, struct ebb_err *err)
+{
+    int rc = ebb_plan_make(ebb_workspace_site(ws), job->name, o, &result->plan, err);
+
+    if (!rc)
+        rc = ebb__job_check_plan(&result->plan, origin, job->dry_run, err);
+    return rc || job->dry_run || origin->plan_only ? rc : apply_plan(ws, origin, result, err);
+}
+
+/* Files of the current snapshot, as its summary has them; -1 unknown. */
+static int64_t files_of(const struct ebb_table *t)
+{
+    const struct ebb_metadata *m = t->metadata;
+
+    for (size_t i = 0; m->has_current_snapshot && i < m->snapshot_count; i++) {
+        const struct ebb_snapshot *s = &m->snapshots[i];
+        const char *data = ebb_snapshot_summary(s, "total-data-files");
+        const char *deletes = ebb_snapshot_summary(s, "total-delete-files");
+        int64_t n = 0, more = 0;
+
+        if (s->id != m->current_snapshot_id)
+            continue;
+        if (!data || !ebb_text_count(data, &n) || (deletes && !ebb_text_count(deletes, &more)))
+            return -1;
+        return n > INT64_MAX - more ? INT64_MAX : n + more;
+    }
+    return -1;
+}
+
+/* Who does it: as asked for, or as the binding says; a table of unknown size is ebb's own. */
+static int choose_engine(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
+                         enum ebb_job_engine *out, struct ebb_err *err)
+{
+    struct ebb_table *t = NULL;
+    int rc;
+
+    *out = job->engine != EBB_JOB_NATIVE ? job->engine : origin->engine;
+    if (job->engine != EBB_JOB_NATIVE || origin->engine == EBB_JOB_NATIVE || !origin->engine_above)
+        return 0;
+    rc = ebb_table_open(ebb_workspace_site(ws), job->name, &t, err);
+    if (!rc && files_of(t) <= origin->engine_above)
+        *out = EBB_JOB_NATIVE;
+    ebb_table_free(t);
+    return rc;
 }
 
 /* A job names a table of a catalog, never a path: what looks like one would be opened as one. */
@@ -280,17 +327,16 @@ int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struc
     struct ebb_job_origin none;
     struct ebb_site *site = ebb_workspace_site(ws);
     struct ebb_plan_options o;
+    enum ebb_job_engine engine = EBB_JOB_NATIVE;
     bool allowed = site->allow_below_floor;
     int rc;
 
     memset(&none, 0, sizeof none);
     memset(result, 0, sizeof *result);
     origin = origin ? origin : &none;
-    if (job->engine != EBB_JOB_NATIVE)
-        return ebb_err_set(err, EBB_EUNSUPPORTED,
-                           "--engine %s: this version of ebb runs jobs natively only; ebb sql prints the statement",
-                           job->engine == EBB_JOB_SPARK ? "spark" : "trino");
     rc = check_name(ws, job, err);
+    if (!rc)
+        rc = choose_engine(ws, job, origin, &engine, err);
     if (rc)
         return rc;
     rc = fill_plan_options(job, origin, &o, err);
@@ -298,10 +344,10 @@ int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struc
         allowed || origin->allow_below_floor || ebb_config_allows_below_floor(ebb_workspace_config(ws), job->name);
     if (origin->fuses.timeout_ms > 0)
         site->deadline_ms = ebb_clock_elapsed_ms() + origin->fuses.timeout_ms;
-    if (!rc)
-        rc = ebb_plan_make(site, job->name, &o, &result->plan, err);
-    if (!rc)
-        rc = run_planned(ws, job, origin, result, err);
+    if (!rc && engine != EBB_JOB_NATIVE)
+        rc = ebb__engine_remove(ws, job, engine, origin, &o, result, err);
+    else if (!rc)
+        rc = run_natively(ws, job, origin, &o, result, err);
     site->deadline_ms = 0;
     site->allow_below_floor = allowed;
     ebb_plan_options_fini(&o);

@@ -18,7 +18,7 @@ struct ebb_job_args {
     const char *location;
     const char *dry_run;    /* "true" or "false"; not given: false */
     const char *spark_conf; /* JSON object of texts; only an engine that is Spark can honour it */
-    const char *engine;     /* native, spark, trino; not given: native */
+    const char *engine;     /* native, spark, livy, trino; not given: native */
 };
 
 struct ebb_job {
@@ -31,6 +31,7 @@ struct ebb_job {
     char *location;   /* NULL none */
     bool dry_run;
     enum ebb_job_engine engine;
+    struct ebb_value *spark_conf; /* map of texts, or NULL */
 };
 /* EBB_EUSAGE names the argument; EBB_ETIME; EBB_ECUTOFF_FUTURE. */
 int ebb_job_parse(const struct ebb_job_args *args, int64_t now_ms, struct ebb_job *out, struct ebb_err *err);
@@ -46,6 +47,9 @@ struct ebb_job_origin {
     bool plan_only;  /* mode approve: the plan waits for a person */
     bool needs_full; /* an enforced policy acts only with ownership "full" */
     bool allow_below_floor;
+    enum ebb_job_engine engine; /* who does it, of the binding */
+    int64_t engine_above;       /* only when the table has more files than that; 0: always */
+    bool irreversible;          /* the binding agrees that an engine deletes for good */
 };
 struct ebb_job_result {
     struct ebb_plan_result plan;
@@ -54,7 +58,14 @@ struct ebb_job_result {
 };
 void ebb_job_result_fini(struct ebb_job_result *result);
 /* Plan and, unless dry or plan_only, apply. The catalog must be configured (EBB_ECATALOG_UNKNOWN). A held plan is
- * EBB_EFUSE (the plan is in result). Errors of plan and apply. */
+ * EBB_EFUSE (the plan is in result). Errors of plan and apply.
+ *
+ * By another engine, that deletes for good: all checks of a plan are made first, with a floor of 24 h that nothing
+ * lowers. Spark (also by Livy) is first asked what it would remove; its answer becomes the plan, each file of which
+ * must be one that ebb itself would let go (EBB_EENGINE_UNSAFE names the first that is not); the plan waits as ever
+ * when a fuse holds it or it is plan_only, and ebb_apply of it is native. Else Spark is told to remove. Trino can't be
+ * asked: the plan is ebb's own. Of a policy's job EBB_ECONFIG unless it is irreversible. EBB_EENGINE: the engine
+ * failed. */
 int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
                 struct ebb_job_result *result, struct ebb_err *err);
 

@@ -158,6 +158,11 @@ static void write_origin(const struct ebb__look_step *s, const struct making *m,
     ebb_jsonw_kbool(w, "plan_only", binding->mode != EBB_BIND_ENFORCE || s->way->is_dry || s->way->plan_only);
     ebb_jsonw_kbool(w, "needs_full", binding->mode == EBB_BIND_ENFORCE);
     ebb_jsonw_kbool(w, "allow_below_floor", binding->allow_below_floor);
+    if (binding->engine != EBB_JOB_NATIVE) {
+        ebb_jsonw_kstr(w, "engine", ebb_job_engine_name(binding->engine));
+        ebb_jsonw_kint(w, "engine_above", binding->engine_above);
+        ebb_jsonw_kbool(w, "irreversible", binding->irreversible);
+    }
     write_fuses(s, w);
     if (guard->fleet_slot) {
         ebb_jsonw_kstr(w, "slot", guard->fleet_slot);

@@ -96,7 +96,7 @@ int ebb__child_start(const char *folder, char *const *argv, char *const *env, st
     int to_out[2] = {-1, -1}, to_error[2] = {-1, -1};
     int rc;
 
-    *out = (struct ebb__child){.out = -1, .error = -1, .out_log = -1, .error_log = -1};
+    *out = (struct ebb__child){.out = -1, .error = -1, .out_log = -1, .error_log = -1, .log_max = EBB__SHELL_LOG_BYTES};
     rc = open_log(folder, "output.log", &out->out_log);
     if (!rc)
         rc = open_log(folder, "error.log", &out->error_log);
@@ -115,11 +115,11 @@ int ebb__child_start(const char *folder, char *const *argv, char *const *env, st
 }
 
 /* What goes beyond the bound is read, so that the child goes on, and dropped. */
-static void take(int *fd, int log, size_t *taken)
+static void take(int *fd, int log, size_t max, size_t *taken)
 {
     char piece[16384];
     ssize_t n = read(*fd, piece, sizeof piece);
-    size_t room = EBB__SHELL_LOG_BYTES - *taken;
+    size_t room = max - *taken;
     size_t keep = n > 0 ? (size_t)n : 0;
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -149,9 +149,9 @@ static bool take_some(struct ebb__child *child, int wait_ms)
     if (poll(fds, 2, wait_ms) <= 0)
         return false;
     if (child->out >= 0 && fds[0].revents)
-        take(&child->out, child->out_log, &child->out_bytes);
+        take(&child->out, child->out_log, child->log_max, &child->out_bytes);
     if (child->error >= 0 && fds[1].revents)
-        take(&child->error, child->error_log, &child->error_bytes);
+        take(&child->error, child->error_log, child->log_max, &child->error_bytes);
     return true;
 }
 
@@ -228,18 +228,23 @@ int ebb__child_mark(pid_t pid, struct ebb_buf *out, struct ebb_err *err)
     return ebb_buf_check(out, "process", err);
 }
 
-void ebb__child_kill(const char *mark, bool *lived)
+bool ebb__child_lives(const char *mark)
 {
     long pid = strtol(mark, NULL, 10);
     struct ebb_buf now;
+    bool lives;
 
-    *lived = false;
     if (pid <= 1 || pid > INT32_MAX)
-        return;
+        return false;
     ebb_buf_init(&now, 256);
-    if (!ebb__child_mark((pid_t)pid, &now, NULL) && !strcmp(ebb_buf_cstr(&now), mark)) {
-        *lived = true;
-        kill((pid_t)-pid, SIGKILL);
-    }
+    lives = !ebb__child_mark((pid_t)pid, &now, NULL) && !strcmp(ebb_buf_cstr(&now), mark);
     ebb_buf_fini(&now);
+    return lives;
+}
+
+void ebb__child_kill(const char *mark, bool *lived)
+{
+    *lived = ebb__child_lives(mark);
+    if (*lived)
+        kill((pid_t)-strtol(mark, NULL, 10), SIGKILL);
 }

@@ -82,3 +82,12 @@ void ebb__shell_prune(const char *jobs_dir, size_t keep)
     ebb_strs_fini(&names);
     closedir(d);
 }
+
+void ebb__shell_remove(const char *folder)
+{
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (dir >= 0)
+        empty(dir, 0);
+    rmdir(folder);
+}

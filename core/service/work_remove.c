@@ -52,6 +52,19 @@ static void read_fuses(const struct ebb_value *fuses, struct ebb_fuses *out)
     out->timeout_ms = ebb_value_int_of(fuses, "timeout", 0);
 }
 
+/* Who does it; a name that this version does not know is no reason to do it otherwise. */
+static int read_engine(const struct ebb_value *origin, struct ebb_job_origin *o, struct ebb_err *err)
+{
+    const char *name = ebb_value_text_of(origin, "engine");
+
+    if (!name)
+        return 0;
+    o->engine = ebb_job_engine_of(name);
+    o->engine_above = ebb_value_int_of(origin, "engine_above", 0);
+    o->irreversible = ebb_value_bool_of(origin, "irreversible", false);
+    return o->engine < EBB_JOB_ENGINES ? 0 : ebb_err_set(err, EBB_ECONFIG, "engine %s: is not known", name);
+}
+
 static int read_decision(struct removal *r, struct ebb_err *err)
 {
     int rc = ebb_store_get(r->w->site->store, EBB_RECORD_DECISION, r->w->job->parent, take_json, &r->policy_json, err);
@@ -83,7 +96,8 @@ static int read_origin(struct removal *r, struct ebb_err *err)
     o->allow_below_floor = ebb_value_bool_of(origin, "allow_below_floor", false);
     o->options = ebb_value_get(origin, "options");
     read_fuses(ebb_value_get(origin, "fuses"), &o->fuses);
-    return read_decision(r, err);
+    rc = read_engine(origin, o, err);
+    return rc ? rc : read_decision(r, err);
 }
 
 /* The guard's limit and the job's own: the sooner one. */

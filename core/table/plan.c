@@ -120,7 +120,7 @@ static int prepare_hidden(struct ebb_planning *p, struct ebb_err *err)
 
 /* ---- listing ---- */
 
-static int check_case(const struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err)
+int ebb__plan_check_case(const struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err)
 {
     bool folded = false;
     int rc = ebb_place_is_case_insensitive(place, &folded, err);
@@ -144,7 +144,7 @@ static int list_storage(struct ebb_planning *p, struct ebb_err *err)
     int rc = ebb_place_open(p->site->storage, p->table->metadata->location, EBB_PLACE_READ, &place, err);
 
     if (!rc)
-        rc = check_case(p, place, err);
+        rc = ebb__plan_check_case(p, place, err);
     if (!rc)
         rc = ebb__plan_walk(p, place, below, err);
     if (!rc)
@@ -161,6 +161,13 @@ static int list_inventory(struct ebb_planning *p, struct ebb_err *err)
     int rc = ebb__plan_inventory(p, err);
 
     return rc ? rc : ebb_protect_refresh(p->protect, &changed, err);
+}
+
+static int list(struct ebb_planning *p, struct ebb_err *err)
+{
+    if (p->options->offers)
+        return ebb__plan_take_offers(p, err);
+    return p->options->listing ? list_inventory(p, err) : list_storage(p, err);
 }
 
 static int spool_dir(const struct ebb_planning *p, struct ebb_buf *out, struct ebb_err *err)
@@ -200,7 +207,7 @@ static int collect(struct ebb_planning *p, const struct ebb_protect_options *pro
     if (!rc)
         rc = ebb__plan_protect_flink(p, err);
     if (!rc)
-        rc = p->options->listing ? list_inventory(p, err) : list_storage(p, err);
+        rc = list(p, err);
     if (!rc)
         rc = ebb__plan_look_at_quarantine(p, err);
     return rc;

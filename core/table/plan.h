@@ -18,12 +18,18 @@ struct ebb_plan_options {
     const char *older_than; /* NULL = "3d"; a duration ("0d" is the written zero), or a timestamp with zone */
     bool is_job;            /* only a timestamp was seen: the floor holds unless the site allows less (2.1) */
     const char *location;   /* NULL = the table's; else must lie inside it */
-    const char *listing;    /* inventory file, or NULL */
-    const char *output;     /* plan file to write, or NULL = state folder */
-    int64_t max_files;      /* fuses; 0 = none */
-    uint64_t max_bytes;     /* 0 = none */
-    double max_share;       /* candidates / listed; 0 = the default 0.5 */
-    bool age_latest;        /* latest of mtime, ctime, btime instead of mtime */
+    /* Instead of listing: every file that another engine would remove, given to cb. EBB_EENGINE_UNSAFE when ebb would
+     * not let one of them go. NULL: the storage is listed. */
+    int (*offers)(void *data, int (*cb)(void *cb_data, struct ebb_str location, struct ebb_err *err), void *cb_data,
+                  struct ebb_err *err);
+    void *offers_data;
+    const char *engine;  /* who makes the offer or is to remove what the plan holds (kept in it), or NULL: ebb */
+    const char *listing; /* inventory file, or NULL */
+    const char *output;  /* plan file to write, or NULL = state folder */
+    int64_t max_files;   /* fuses; 0 = none */
+    uint64_t max_bytes;  /* 0 = none */
+    double max_share;    /* candidates / listed; 0 = the default 0.5 */
+    bool age_latest;     /* latest of mtime, ctime, btime instead of mtime */
     /* Whether a file is kept whatever else is known of it; its folder (below the location) and name. NULL: none is. */
     bool (*keeps)(void *data, struct ebb_str dir, struct ebb_str name);
     void *keeps_data;

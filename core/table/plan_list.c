@@ -284,8 +284,7 @@ struct rows {
     struct ebb_buf normal;
 };
 
-/* The part of a normal path below the table location, or false when the row is not below the scanned folder. */
-static bool relative_to(const struct ebb_planning *p, struct ebb_str normal, struct ebb_str *rel)
+bool ebb__plan_relative(const struct ebb_planning *p, struct ebb_str normal, struct ebb_str *rel)
 {
     struct ebb_str scanned = ebb_buf_str(&p->scanned_path), root = ebb_buf_str(&p->root_path);
     size_t slash = root.n == 1 ? 0 : 1; /* "/" ends in its own slash */
@@ -380,7 +379,7 @@ static int on_row(void *data, const struct ebb_inventory_row *row, struct ebb_er
     if (ebb_path_normalise(at.path, &r->normal, NULL))
         return 0;
     at.path = ebb_buf_str(&r->normal);
-    if (!relative_to(r->p, at.path, &rel))
+    if (!ebb__plan_relative(r->p, at.path, &rel))
         return 0;
     if (!ebb_prefix_is_equal(ebb_protect_rules(r->p->protect), &r->p->root, &at))
         return judge_stranger(r, &at, err);

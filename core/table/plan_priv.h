@@ -43,6 +43,12 @@ int ebb__plan_cutoff(struct ebb_planning *p, struct ebb_err *err);
 /* plan_list.c: list the storage or the inventory, join, spool the candidates (2.3, 2.4). */
 int ebb__plan_walk(struct ebb_planning *p, struct ebb_place *place, const char *below, struct ebb_err *err);
 int ebb__plan_inventory(struct ebb_planning *p, struct ebb_err *err);
+/* plan_offer.c: take what another engine would remove. EBB_EENGINE_UNSAFE: one of it must stay. */
+int ebb__plan_take_offers(struct ebb_planning *p, struct ebb_err *err);
+/* plan.c: EBB_ECASE_FOLDED. */
+int ebb__plan_check_case(const struct ebb_planning *p, struct ebb_place *place, struct ebb_err *err);
+/* The part of a normal path below the table's location; false when it is not below the scanned folder. */
+bool ebb__plan_relative(const struct ebb_planning *p, struct ebb_str normal, struct ebb_str *rel);
 /* One listed file that nothing references, visible. rel: relative to the table location. */
 struct ebb_listed {
     struct ebb_str uri; /* raw, as it will be written and deleted */

@@ -125,6 +125,8 @@ static void write_options(const struct ebb_planning *p, const struct ebb_protect
     ebb_jsonw_end(&w, ']');
     ebb_protect_options_write(protect, &w);
     ebb_jsonw_kstr(&w, "age", p->options->age_latest ? "latest" : "mtime");
+    if (p->options->engine)
+        ebb_jsonw_kstr(&w, "engine", p->options->engine);
     ebb_jsonw_end(&w, '}');
 }
 
