@@ -276,6 +276,8 @@ int ebb_removal_look(struct ebb_place *table, struct ebb_quarantine *q, const st
     out->is_old_planned = has_old && ebb__removal_is_planned(&before, file);
     out->is_old_same = has_old && ebb__removal_is_same(&before, file);
     out->is_new_same = has_new && ebb__removal_is_same(&after, file);
-    out->is_one_inode = has_old && has_new && ebb_stat_is_one(&before, &after);
+    out->is_one_file =
+        has_old && has_new &&
+        (ebb_stat_is_one(&before, &after) || (ebb_place_is_remote(table) && out->is_old_same && out->is_new_same));
     return 0;
 }

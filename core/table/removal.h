@@ -66,7 +66,8 @@ struct ebb_removal_state {
     bool is_old_planned; /* what is at the old name is exactly the planned file, never touched */
     bool is_old_same;    /* it is the recorded file, moved or not */
     bool is_new_same;    /* what is at the new name is the recorded file */
-    bool is_one_inode;   /* both names are one file: a hard link of a move that stopped in the middle */
+    bool is_one_file;    /* both names are the recorded file: a move that stopped in the middle left a hard link, or, in
+                          * an object store, the copy beside the original */
 };
 int ebb_removal_look(struct ebb_place *table, struct ebb_quarantine *q, const struct ebb_removal_file *file,
                      struct ebb_removal_state *out, struct ebb_err *err);

@@ -175,7 +175,7 @@ static int decide(struct ebb__restorer *r, struct ebb_move *m, struct ebb_err *e
             *err = why;
         return rc;
     }
-    if (s.is_one_inode)
+    if (s.is_one_file)
         return drop_link(r, m, err);
     switch (s.presence) {
     case EBB_PRESENT_NEW:

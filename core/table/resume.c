@@ -10,7 +10,7 @@ struct resume {
 
 /* ---- what became of each journaled file ---- */
 
-/* Both names are one file: a move by hard link that stopped in the middle. The old name is the safe one. */
+/* Both names are one file: a move by hard link, or by a copy, that stopped in the middle. The old name is the safe one. */
 static int finish_link(struct ebb__run *run, const struct ebb_removal_file *file, struct ebb_err *err)
 {
     enum ebb_removal outcome;
@@ -64,7 +64,7 @@ static int decide(struct ebb__run *run, struct ebb_move *m, struct ebb_err *err)
     struct ebb_removal_state s;
     int rc = ebb_removal_look(run->place, &run->quarantine, &file, &s, err);
 
-    if (!rc && s.is_one_inode) {
+    if (!rc && s.is_one_file) {
         rc = finish_link(run, &file, err);
         if (!rc)
             rc = ebb_removal_look(run->place, &run->quarantine, &file, &s, err);
