@@ -5,6 +5,7 @@
 #ifndef EBB_IO_CATALOG_REST_PRIV_H
 #define EBB_IO_CATALOG_REST_PRIV_H
 
+#include "io/catalog_commit.h"
 #include "io/catalog_priv.h"
 #include "io/rest_priv.h"
 
@@ -49,6 +50,9 @@ int ebb__rest_load_one(struct ebb__rest_catalog *c, const struct ebb_strs *level
                        struct ebb__rest_table **out, struct ebb_err *err);
 /* Levels of a dotted namespace. */
 int ebb__rest_split(const char *dotted, struct ebb_strs *levels, struct ebb_err *err);
+
+int ebb__rest_remove_snapshots(struct ebb_catalog *catalog, const struct ebb_commit_removal *removal,
+                               struct ebb_commit_done *out, struct ebb_err *err);
 
 /* Lend the keys that came with a table to the storage, for what lies below it. EBB_EUNSUPPORTED: the catalog would sign
  * requests, and gives no keys. */

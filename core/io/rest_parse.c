@@ -3,6 +3,7 @@
  * Answers of listings, and of loading a table: read as they stand, no tree is built.
  */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "io/rest_priv.h"
@@ -325,6 +326,82 @@ static int read_snapshots(struct ebb_json *j, struct ebb__rest_table *t, struct 
     return rc;
 }
 
+/* "name": {"snapshot-id": …, "type": …}: at its key. */
+static int read_ref(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
+{
+    struct ebb__rest_ref ref = {strndup(j->text.p, j->text.n), -1};
+    bool is_told = false;
+    int rc = ref.name ? ebb_json_expect(j, EBB_JSON_OBJECT, "refs", err) : ebb_err_nomem(err);
+
+    while (!rc && !(rc = ebb_json_next(j, err)) && j->kind == EBB_JSON_KEY) {
+        bool is_id = ebb_json_is_text(j, "snapshot-id");
+
+        rc = is_id ? ebb_json_read_int(j, "snapshot-id", &ref.snapshot, err) : ebb_json_skip(j, err);
+        is_told = is_told || is_id;
+    }
+    if (!rc && !is_told)
+        rc = ebb_json_fail(j, err, "refs: snapshot-id is missing");
+    if (!rc && t->ref_count == t->ref_cap) {
+        size_t cap = t->ref_cap ? t->ref_cap * 2 : 8;
+        struct ebb__rest_ref *refs = realloc(t->refs, cap * sizeof *refs);
+
+        rc = refs ? 0 : ebb_err_nomem(err);
+        t->refs = refs ? refs : t->refs;
+        t->ref_cap = refs ? cap : t->ref_cap;
+    }
+    if (rc) {
+        free(ref.name);
+        return rc;
+    }
+    t->refs[t->ref_count++] = ref;
+    return 0;
+}
+
+static int read_refs(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
+{
+    int rc = ebb_json_next(j, err);
+
+    if (rc || j->kind == EBB_JSON_NULL)
+        return rc;
+    if (j->kind != EBB_JSON_OBJECT)
+        return ebb_json_fail(j, err, "refs: an object is wanted");
+    while (!(rc = ebb_json_next(j, err)) && j->kind == EBB_JSON_KEY)
+        if (memchr(j->text.p, '\0', j->text.n))
+            return ebb_json_fail(j, err, "refs: a name holds NUL");
+        else if ((rc = read_ref(j, t, err)))
+            return rc;
+    return rc;
+}
+
+/* null, -1 and nothing at all are one. */
+static int read_current(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
+{
+    int rc = ebb_json_next(j, err);
+
+    if (rc || j->kind == EBB_JSON_NULL)
+        return rc;
+    if (j->kind != EBB_JSON_INT)
+        return ebb_json_fail(j, err, "current-snapshot-id: a number is wanted");
+    t->current = j->number;
+    return 0;
+}
+
+static int read_table_properties(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
+{
+    char *flag = NULL;
+    int rc = ebb_json_next(j, err);
+
+    if (rc || j->kind == EBB_JSON_NULL)
+        return rc;
+    if (j->kind != EBB_JSON_OBJECT)
+        return ebb_json_fail(j, err, "properties: an object is wanted");
+    while (!rc && !(rc = ebb_json_next(j, err)) && j->kind == EBB_JSON_KEY)
+        rc = ebb_json_is_text(j, "gc.enabled") ? next_text(j, "gc.enabled", &flag, err) : ebb_json_skip(j, err);
+    t->collects = !flag || !strcasecmp(flag, "true");
+    free(flag);
+    return rc;
+}
+
 static int read_metadata(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
 {
     int rc = ebb_json_expect(j, EBB_JSON_OBJECT, "metadata", err);
@@ -336,6 +413,12 @@ static int read_metadata(struct ebb_json *j, struct ebb__rest_table *t, struct e
             rc = next_text(j, "location", &t->location, err);
         else if (ebb_json_is_text(j, "snapshots"))
             rc = read_snapshots(j, t, err);
+        else if (ebb_json_is_text(j, "refs"))
+            rc = read_refs(j, t, err);
+        else if (ebb_json_is_text(j, "current-snapshot-id"))
+            rc = read_current(j, t, err);
+        else if (ebb_json_is_text(j, "properties"))
+            rc = read_table_properties(j, t, err);
         else
             rc = ebb_json_skip(j, err);
     if (!rc && !t->location)
@@ -359,6 +442,9 @@ void ebb__rest_table_fini(struct ebb__rest_table *t)
 {
     for (size_t i = 0; i < t->key_count; i++)
         ebb__rest_keys_fini(&t->keys[i]);
+    for (size_t i = 0; i < t->ref_count; i++)
+        free(t->refs[i].name);
+    free(t->refs);
     free(t->keys);
     free(t->etag);
     free(t->metadata_uri);
@@ -400,6 +486,8 @@ static int parse(const char *what, struct ebb_str json, bool is_whole, struct eb
     int rc;
 
     memset(out, 0, sizeof *out);
+    out->current = -1;
+    out->collects = true;
     ebb_json_init(&j, what, json.p, json.n);
     rc = read_table(&j, out, is_whole, err);
     ebb_json_fini(&j);

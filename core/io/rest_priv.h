@@ -150,6 +150,11 @@ struct ebb__rest_keys {
 };
 void ebb__rest_keys_fini(struct ebb__rest_keys *keys);
 
+struct ebb__rest_ref {
+    char *name;
+    int64_t snapshot;
+};
+
 /* What an answer to loading a table says. Owned. */
 struct ebb__rest_table {
     char *etag;         /* NULL none */
@@ -157,6 +162,10 @@ struct ebb__rest_table {
     char *uuid, *location;
     int64_t *snapshots;
     size_t snapshot_count, snapshot_cap;
+    struct ebb__rest_ref *refs;
+    size_t ref_count, ref_cap;
+    int64_t current;             /* -1: none */
+    bool collects;               /* gc.enabled is true, or not said */
     char *token;                 /* for this table's calls; NULL none */
     bool signs;                  /* remote signing is on */
     struct ebb__rest_keys *keys; /* storage-credentials, then those of config with prefix "" */
