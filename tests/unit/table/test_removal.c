@@ -274,11 +274,11 @@ static void test_look_tells_the_four_states(void **state)
     put_file(r->t, "data/a");
     assert_ok(r->t, ebb_removal_look(r->place, &r->q, &file, &s, &r->t->err));
     assert_int_equal(s.presence, EBB_PRESENT_BOTH);
-    assert_true(s.is_new_same && !s.is_old_same && !s.is_one_inode);
+    assert_true(s.is_new_same && !s.is_old_same && !s.is_one_file);
     assert_int_equal(unlink(old), 0);
     assert_int_equal(link(new, old), 0);
     assert_ok(r->t, ebb_removal_look(r->place, &r->q, &file, &s, &r->t->err));
-    assert_true(s.is_one_inode);
+    assert_true(s.is_one_file);
     assert_int_equal(unlink(old), 0);
     assert_int_equal(unlink(new), 0);
     assert_ok(r->t, ebb_removal_look(r->place, &r->q, &file, &s, &r->t->err));
