@@ -8,6 +8,7 @@
 #include "front/plan_print.h"
 #include "front/print.h"
 #include "front/tables.h"
+#include "service/engine_compare.h"
 
 static const struct ebb_option OPTIONS[] = {
     {"older-than", 0, "AGE|INSTANT", NULL, false,
@@ -27,6 +28,8 @@ static const struct ebb_option OPTIONS[] = {
     {"dropped", 0, "UUID", NULL, true, "the table of this uuid was dropped: its metadata is litter"},
     {"keep-deleted-entries", 0, NULL, NULL, false, "files that a manifest marks as deleted stay"},
     {"age", 0, "TIME", "mtime|latest", false, "a file's age: its mtime (default), or the latest of its times"},
+    {"compare", 0, "ENGINE", "spark|livy", false,
+     "ask that engine too, and explain each difference; exit status 1 when one is not explained"},
     {"output", 'o', "FILE", NULL, false, "write the plan here instead of into the state folder"},
     {"progress", 0, "MODE", "auto|none|json", false, "on standard error (default auto: on a terminal)"},
     EBB_OPTIONS_END,
@@ -37,6 +40,7 @@ static const struct ebb_example EXAMPLES[] = {
     {"ebb plan lake.prod.events --older-than 7d --json", "a table of a configured catalog"},
     {"ebb plan --map file:/warehouse=./wh ./wh/db/events", "metadata that names another place than where it lies now"},
     {"ebb plan 'lake.prod.*' --max-files 10000", "one plan for each table"},
+    {"ebb plan lake.prod.events --compare spark", "what Spark would remove beside it, each difference explained"},
     {NULL, NULL},
 };
 
@@ -103,13 +107,77 @@ static int read_options(const struct ebb_args *args, struct ebb_plan_options *o,
 
 /* ---- what is printed ---- */
 
-static void print_json(struct ebb_cli *cli, const struct ebb_plan_result *r)
+static void write_differences(struct ebb_jsonw *w, const char *key, const struct ebb_engine_differences *list)
+{
+    ebb_jsonw_key(w, key);
+    ebb_jsonw_begin(w, '[');
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ebb_engine_difference *d = &list->items[i];
+
+        ebb_jsonw_begin(w, '{');
+        ebb_jsonw_path(w, "path", d->path, strlen(d->path));
+        ebb_jsonw_kstr(w, "rule", d->rule);
+        ebb_jsonw_kstr(w, "why", d->why);
+        ebb_jsonw_kbool(w, "explained", d->is_explained);
+        ebb_jsonw_end(w, '}');
+    }
+    ebb_jsonw_end(w, ']');
+}
+
+/* One more member of the object behind it. */
+static void write_comparison(struct ebb_buf *out, const char *engine, const struct ebb_engine_comparison *c)
+{
+    struct ebb_jsonw w;
+
+    out->len--;
+    ebb_buf_puts(out, ",\"compare\":");
+    ebb_jsonw_init(&w, out);
+    ebb_jsonw_begin(&w, '{');
+    ebb_jsonw_kstr(&w, "engine", engine);
+    ebb_jsonw_kstr(&w, "plan", c->plan);
+    ebb_jsonw_kint(&w, "equal", c->equal);
+    ebb_jsonw_kint(&w, "only_ebb_count", c->only_ebb.total);
+    ebb_jsonw_kint(&w, "only_engine_count", c->only_engine.total);
+    ebb_jsonw_kint(&w, "unexplained", c->unexplained);
+    write_differences(&w, "only_ebb", &c->only_ebb);
+    write_differences(&w, "only_engine", &c->only_engine);
+    ebb_jsonw_end(&w, '}');
+    ebb_buf_putc(out, '}');
+}
+
+static void print_json(struct ebb_cli *cli, const struct ebb_plan_result *r, const char *engine,
+                       const struct ebb_engine_comparison *c)
 {
     struct ebb_jsonw w;
 
     ebb_jsonw_init(&w, &cli->out);
     ebb_plan_json(&w, r->id, r->file, r->table, r->uuid, r->location, r->cutoff_ms, &r->summary);
+    if (engine && !cli->out.bad)
+        write_comparison(&cli->out, engine, c);
     ebb_buf_putc(&cli->out, '\n');
+}
+
+static void print_differences(struct ebb_buf *out, const char *name, const struct ebb_engine_differences *list)
+{
+    ebb_print_count_field(out, name, list->total);
+    for (size_t i = 0; i < list->count && i < 20; i++) {
+        ebb_buf_puts(out, list->items[i].is_explained ? "    " : "  ! ");
+        ebb_print_text(out, list->items[i].path);
+        ebb_buf_printf(out, ": %s\n", list->items[i].why);
+    }
+    if (list->total > 20)
+        ebb_buf_printf(out, "    … (--json has up to %d)\n", EBB_DIFFERENCES_MAX);
+}
+
+static void print_comparison(struct ebb_cli *cli, const char *engine, const struct ebb_engine_comparison *c)
+{
+    struct ebb_buf *out = &cli->out;
+
+    ebb_buf_printf(out, "\nCompared with %s (plan %s):\n", engine, c->plan);
+    ebb_print_count_field(out, "equal", c->equal);
+    print_differences(out, "only ebb", &c->only_ebb);
+    print_differences(out, "only engine", &c->only_engine);
+    ebb_print_count_field(out, "unexplained", c->unexplained);
 }
 
 static void print_next(struct ebb_cli *cli, const struct ebb_plan_result *r)
@@ -150,21 +218,49 @@ static void print_people(struct ebb_cli *cli, const struct ebb_plan_result *r)
 
 /* ---- one table, many tables ---- */
 
+/* Ask the other engine too; what it says without a reason is exit status 1. */
+static int compare(struct ebb_cli *cli, const struct ebb_plan_options *options, const struct ebb_plan_result *result,
+                   const char *engine, struct ebb_engine_comparison *c, struct ebb_err *err)
+{
+    int rc;
+
+    if (!engine)
+        return 0;
+    if (options->location || options->listing)
+        return ebb_err_set(err, EBB_EUSAGE, "--compare: goes with neither --location nor --listing");
+    rc = ebb_engine_compare(cli->ws, engine, result, c, err);
+    if (!rc && c->unexplained && cli->exit_status < 1)
+        cli->exit_status = 1;
+    return rc;
+}
+
 static int plan_one(struct ebb_cli *cli, const char *table, const struct ebb_plan_options *options, struct ebb_err *err)
 {
+    const char *engine = ebb_args_get(&cli->args, "compare");
+    struct ebb_engine_comparison comparison;
     struct ebb_plan_result result;
     int rc = ebb_tables_set_floor(cli, table, err);
 
+    memset(&comparison, 0, sizeof comparison);
     if (!rc)
         rc = ebb_plan_make(ebb_cli_site(cli), table, options, &result, err);
     if (rc)
         return rc;
+    rc = compare(cli, options, &result, engine, &comparison, err);
+    if (rc) {
+        ebb_engine_comparison_fini(&comparison);
+        ebb_plan_result_fini(&result);
+        return rc;
+    }
     if (!strcmp(result.summary.status, "held") && cli->exit_status < ebb_error_exit(EBB_EFUSE))
         cli->exit_status = ebb_error_exit(EBB_EFUSE);
     if (cli->is_json)
-        print_json(cli, &result);
+        print_json(cli, &result, engine, &comparison);
     else
         print_people(cli, &result);
+    if (engine && !cli->is_json)
+        print_comparison(cli, engine, &comparison);
+    ebb_engine_comparison_fini(&comparison);
     ebb_plan_result_fini(&result);
     return ebb_cli_emit(cli, err);
 }

@@ -89,6 +89,9 @@ int ebb__engine_remove(struct ebb_workspace *ws, const struct ebb_job *job, enum
 /* job.c: a plan that is held, or whose ownership is not enough, goes no further. EBB_EFUSE, EBB_EOWNERSHIP. */
 int ebb__job_check_plan(const struct ebb_plan_result *plan, const struct ebb_job_origin *origin, bool is_dry,
                         struct ebb_err *err);
+/* Only what an engine would remove (a dry job, job->engine), as a plan. */
+int ebb__engine_plan(struct ebb_workspace *ws, const struct ebb_job *job, struct ebb_plan_options *options,
+                     struct ebb_plan_result *plan, struct ebb_err *err);
 /* What Trino does differently must do no harm here: nothing that ebb keeps lies where it looks, nothing lies in the
  * table's own quarantine, and its table of the name is this table. EBB_EENGINE_UNSAFE. */
 int ebb__engine_check_trino(struct ebb__engine_job *j, const struct ebb_plan_result *plan, struct ebb_err *err);

@@ -343,29 +343,64 @@ static int go(struct ebb__engine_job *j, struct ebb_plan_options *options, struc
     return remove_planned(j, result, err);
 }
 
+static void begin(struct ebb__engine_job *j, struct ebb_workspace *ws, const struct ebb_job *job,
+                  enum ebb_job_engine engine, const struct ebb_job_origin *origin)
+{
+    *j = (struct ebb__engine_job){.ws = ws,
+                                  .job = job,
+                                  .origin = origin,
+                                  .engine = engine,
+                                  .driver = driver_of(engine),
+                                  .config = config_of(ebb_workspace_config(ws), engine),
+                                  .options = origin->options};
+}
+
+static void end(struct ebb__engine_job *j)
+{
+    free(j->location);
+    free(j->uuid);
+    free(j->metadata);
+}
+
+int ebb__engine_plan(struct ebb_workspace *ws, const struct ebb_job *job, struct ebb_plan_options *options,
+                     struct ebb_plan_result *plan, struct ebb_err *err)
+{
+    struct ebb_job_origin none;
+    struct ebb__engine_job j;
+    int rc;
+
+    memset(&none, 0, sizeof none);
+    begin(&j, ws, job, job->engine, &none);
+    rc = check_wish(&j, err);
+    if (!rc)
+        rc = check_floor(&j, err);
+    if (!rc)
+        rc = look_at_table(&j, err);
+    if (!rc)
+        rc = ebb__engine_slot_settle(&j, err);
+    if (!rc)
+        rc = make_plan(&j, options, plan, err);
+    end(&j);
+    return rc;
+}
+
 int ebb__engine_remove(struct ebb_workspace *ws, const struct ebb_job *job, enum ebb_job_engine engine,
                        const struct ebb_job_origin *origin, struct ebb_plan_options *options,
                        struct ebb_job_result *result, struct ebb_err *err)
 {
-    struct ebb__engine_job j = {.ws = ws,
-                                .job = job,
-                                .origin = origin,
-                                .engine = engine,
-                                .driver = driver_of(engine),
-                                .config = config_of(ebb_workspace_config(ws), engine),
-                                .options = origin->options};
     struct ebb_site *site = ebb_workspace_site(ws);
     bool allowed = site->allow_below_floor;
-    int rc = check_wish(&j, err);
+    struct ebb__engine_job j;
+    int rc;
 
+    begin(&j, ws, job, engine, origin);
     site->allow_below_floor = false;
+    rc = check_wish(&j, err);
     if (!rc)
         rc = check_floor(&j, err);
     if (!rc)
         rc = go(&j, options, result, err);
     site->allow_below_floor = allowed;
-    free(j.location);
-    free(j.uuid);
-    free(j.metadata);
+    end(&j);
     return rc;
 }

@@ -13,6 +13,24 @@
 #define EBB_PLAN_FLOOR_MS ((int64_t)24 * 3600 * 1000)
 #define EBB_PLAN_DEFAULT_AGE_MS ((int64_t)3 * 24 * 3600 * 1000)
 
+/* Why a file that another engine offers must stay. */
+enum ebb_offer_rule {
+    EBB_OFFER_NO_LOCATION,
+    EBB_OFFER_OUTSIDE,
+    EBB_OFFER_HIDDEN,
+    EBB_OFFER_REACHABLE,
+    EBB_OFFER_NEIGHBOUR,
+    EBB_OFFER_CONFLICT,
+    EBB_OFFER_MISSING,
+    EBB_OFFER_NO_FILE,
+    EBB_OFFER_NO_TIME,
+    EBB_OFFER_YOUNG,
+    EBB_OFFER_KEPT
+};
+/* The rule as words that go on after "FILE, which ", and its short name ("reachable"). */
+const char *ebb_offer_rule_text(enum ebb_offer_rule rule);
+const char *ebb_offer_rule_name(enum ebb_offer_rule rule);
+
 struct ebb_plan_options {
     struct ebb_protect_options protect;
     const char *older_than; /* NULL = "3d"; a duration ("0d" is the written zero), or a timestamp with zone */
@@ -23,6 +41,10 @@ struct ebb_plan_options {
     int (*offers)(void *data, int (*cb)(void *cb_data, struct ebb_str location, struct ebb_err *err), void *cb_data,
                   struct ebb_err *err);
     void *offers_data;
+    /* Told of each offer that must stay, and by which rule, instead of refusing the whole answer: for who only compares.
+     * NULL: refuse. */
+    int (*refused)(void *data, struct ebb_str location, enum ebb_offer_rule rule, struct ebb_err *err);
+    void *refused_data;
     const char *engine;  /* who makes the offer or is to remove what the plan holds (kept in it), or NULL: ebb */
     const char *listing; /* inventory file, or NULL */
     const char *output;  /* plan file to write, or NULL = state folder */

@@ -15,22 +15,50 @@ struct offers {
     int64_t count;
 };
 
-static int refuse(const struct offers *o, struct ebb_str offered, const char *why, struct ebb_err *err)
+static const struct {
+    const char *name, *text;
+} RULES[] = {
+    [EBB_OFFER_NO_LOCATION] = {"no-location", "is no location"},
+    [EBB_OFFER_OUTSIDE] = {"outside", "does not lie inside of the table's location"},
+    [EBB_OFFER_HIDDEN] = {"hidden", "is hidden"},
+    [EBB_OFFER_REACHABLE] = {"reachable", "is part of the table"},
+    [EBB_OFFER_NEIGHBOUR] = {"neighbour", "is part of another table"},
+    [EBB_OFFER_CONFLICT] = {"conflict", "has a path of the table's under another scheme or authority"},
+    [EBB_OFFER_MISSING] = {"missing", "is not there"},
+    [EBB_OFFER_NO_FILE] = {"no-file", "is no plain file"},
+    [EBB_OFFER_NO_TIME] = {"no-time", "has no known time"},
+    [EBB_OFFER_YOUNG] = {"young", "is too young"},
+    [EBB_OFFER_KEPT] = {"kept", "ebb keeps whatever its age"},
+};
+
+const char *ebb_offer_rule_text(enum ebb_offer_rule rule)
 {
+    return RULES[rule].text;
+}
+
+const char *ebb_offer_rule_name(enum ebb_offer_rule rule)
+{
+    return RULES[rule].name;
+}
+
+static int refuse(const struct offers *o, struct ebb_str offered, enum ebb_offer_rule rule, struct ebb_err *err)
+{
+    const struct ebb_plan_options *options = o->p->options;
     int rc;
 
-    rc = ebb_err_set(err, EBB_EENGINE_UNSAFE, "%s: %s would remove %.*s, which %s", o->p->table->label,
-                     o->p->options->engine, (int)(offered.n < 600 ? offered.n : 600), offered.p, why);
+    if (options->refused)
+        return options->refused(options->refused_data, offered, rule, err);
+    rc = ebb_err_set(err, EBB_EENGINE_UNSAFE, "%s: %s would remove %.*s, which %s", o->p->table->label, options->engine,
+                     (int)(offered.n < 600 ? offered.n : 600), offered.p, RULES[rule].text);
     ebb_err_hint(err, "nothing was removed; ebb plan shows what may go, and why the rest stays");
     return rc;
 }
 
-static const char *why_not_free(enum ebb_judged verdict)
+static enum ebb_offer_rule rule_of(enum ebb_judged verdict)
 {
     if (verdict == EBB_JUDGED_REACHABLE)
-        return "is part of the table";
-    return verdict == EBB_JUDGED_NEIGHBOUR ? "is part of another table"
-                                           : "has a path of the table's under another scheme or authority";
+        return EBB_OFFER_REACHABLE;
+    return verdict == EBB_JUDGED_NEIGHBOUR ? EBB_OFFER_NEIGHBOUR : EBB_OFFER_CONFLICT;
 }
 
 static void split_name(struct ebb_str rel, struct ebb_listed *f)
@@ -43,25 +71,30 @@ static void split_name(struct ebb_str rel, struct ebb_listed *f)
     f->name = (struct ebb_str){rel.p + i, rel.n - i};
 }
 
-/* Look at it: there, a plain file, old. */
-static int look(struct offers *o, struct ebb_str offered, struct ebb_str rel, struct ebb_stat *st, struct ebb_err *err)
+/* Look at it: there, a plain file, old. *good: it is. */
+static int look(struct offers *o, struct ebb_str offered, struct ebb_str rel, struct ebb_stat *st, bool *good,
+                struct ebb_err *err)
 {
     int rc;
 
+    *good = false;
     ebb_buf_reset(&o->name);
     ebb_buf_add_str(&o->name, rel);
     rc = ebb_buf_check(&o->name, "a file's name", err);
     if (!rc)
         rc = ebb_place_stat(o->place, ebb_buf_cstr(&o->name), st, err);
     if (rc == -(int)EBB_ENOENT)
-        return refuse(o, offered, "is not there", err);
+        return refuse(o, offered, EBB_OFFER_MISSING, err);
     if (rc)
         return rc;
     if (!st->is_file)
-        return refuse(o, offered, "is no plain file", err);
+        return refuse(o, offered, EBB_OFFER_NO_FILE, err);
     if (st->mtime_ns <= 0)
-        return refuse(o, offered, "has no known time", err);
-    return st->mtime_ns / 1000000 >= o->p->cutoff_ms ? refuse(o, offered, "is too young", err) : 0;
+        return refuse(o, offered, EBB_OFFER_NO_TIME, err);
+    if (st->mtime_ns / 1000000 >= o->p->cutoff_ms)
+        return refuse(o, offered, EBB_OFFER_YOUNG, err);
+    *good = true;
+    return 0;
 }
 
 static int consider(struct offers *o, struct ebb_str offered, struct ebb_str rel, struct ebb_err *err)
@@ -71,9 +104,10 @@ static int consider(struct offers *o, struct ebb_str offered, struct ebb_str rel
     int64_t kept = p->summary.kept, young = p->summary.too_young;
     char id[EBB_STAT_ID_MAX];
     struct ebb_stat st;
-    int rc = look(o, offered, rel, &st, err);
+    bool good;
+    int rc = look(o, offered, rel, &st, &good, err);
 
-    if (rc)
+    if (rc || !good)
         return rc;
     ebb_buf_reset(&o->uri);
     ebb_buf_printf(&o->uri, "%s/", p->table->metadata->location);
@@ -88,7 +122,7 @@ static int consider(struct offers *o, struct ebb_str offered, struct ebb_str rel
     if (!rc)
         rc = ebb__plan_consider(p, &f, err);
     if (!rc && (p->summary.kept != kept || p->summary.too_young != young))
-        rc = refuse(o, offered, "ebb keeps whatever its age", err);
+        rc = refuse(o, offered, EBB_OFFER_KEPT, err);
     return rc;
 }
 
@@ -110,16 +144,16 @@ static int on_offer(void *data, struct ebb_str offered, struct ebb_err *err)
     p->summary.listed++;
     ebb_buf_reset(&o->normal);
     if (ebb_location_split(offered.p, offered.n, &at, NULL) || ebb_path_normalise(at.path, &o->normal, NULL))
-        return refuse(o, offered, "is no location", err);
+        return refuse(o, offered, EBB_OFFER_NO_LOCATION, err);
     at.path = ebb_buf_str(&o->normal);
     if (!ebb__plan_relative(p, at.path, &rel) || !ebb_prefix_is_equal(ebb_protect_rules(p->protect), &p->root, &at))
-        return refuse(o, offered, "does not lie inside of the table's location", err);
+        return refuse(o, offered, EBB_OFFER_OUTSIDE, err);
     if (ebb_location_is_hidden(rel, &p->hidden))
-        return refuse(o, offered, "is hidden", err);
+        return refuse(o, offered, EBB_OFFER_HIDDEN, err);
     rc = ebb_protect_judge_normal(p->protect, &at, &verdict, err);
     if (rc)
         return rc;
-    return verdict == EBB_JUDGED_FREE ? consider(o, offered, rel, err) : refuse(o, offered, why_not_free(verdict), err);
+    return verdict == EBB_JUDGED_FREE ? consider(o, offered, rel, err) : refuse(o, offered, rule_of(verdict), err);
 }
 
 /* ---- do names and place fit? ---- */
