@@ -49,8 +49,15 @@ static int refuse_location(const struct ebb_planning *p, const char *why, struct
 
 static int check_folder(const struct ebb_planning *p, struct ebb_err *err)
 {
+    struct ebb_place *place = NULL;
     struct ebb_stat st;
-    int rc = p->options->listing ? 0 : ebb_storage_stat(p->site->storage, p->options->location, &st, err);
+    int rc = 0;
+
+    if (!p->options->listing && ebb_storage_is_remote(p->site->storage, p->options->location))
+        rc = ebb_place_open(p->site->storage, p->options->location, EBB_PLACE_READ, &place, err);
+    else if (!p->options->listing)
+        rc = ebb_storage_stat(p->site->storage, p->options->location, &st, err);
+    ebb_place_close(place);
 
     if (rc == -(int)EBB_ENOENT)
         return ebb_err_set(err, EBB_ENOENT, "location %s: there is no such folder", p->options->location);
@@ -143,6 +150,8 @@ static int list_storage(struct ebb_planning *p, struct ebb_err *err)
     bool changed;
     int rc = ebb_place_open(p->site->storage, p->table->metadata->location, EBB_PLACE_READ, &place, err);
 
+    if (!rc)
+        rc = ebb_site_say_versioned(p->site, place, err);
     if (!rc)
         rc = ebb__plan_check_case(p, place, err);
     if (!rc)
@@ -296,6 +305,8 @@ int ebb_plan_make(const struct ebb_site *site, const char *table_name, const str
     p.table = table;
     if (!rc)
         rc = check_uuid(&p, err);
+    if (!rc)
+        rc = ebb__plan_follow_clock(&p, err);
     if (!rc)
         rc = choose(&p, &protect, err);
     if (!rc)

@@ -33,6 +33,33 @@ static int check(const struct ebb_planning *p, bool is_written_zero, struct ebb_
     return refuse_floor(p, err);
 }
 
+/* What the storage said last is whole seconds, and was said a moment ago. */
+#define CLOCK_NOISE_MS 2000
+#define CLOCK_MAX_MS ((int64_t)5 * 60 * 1000)
+
+int ebb__plan_follow_clock(struct ebb_planning *p, struct ebb_err *err)
+{
+    int64_t ahead = ebb_storage_ahead_ms(p->site->storage, p->table->metadata->location);
+    int64_t age_ms;
+    int rc;
+
+    if (ahead == INT64_MIN || (ahead <= CLOCK_NOISE_MS && ahead >= -CLOCK_NOISE_MS))
+        return 0;
+    if (ahead > CLOCK_MAX_MS || ahead < -CLOCK_MAX_MS) {
+        rc = ebb_err_set(err, EBB_ECLOCK, "%s: the storage's clock is %lld s %s ours", p->table->label,
+                         (long long)(ahead < 0 ? -ahead : ahead) / 1000, ahead < 0 ? "behind" : "ahead of");
+        ebb_err_hint(err, "set both clocks right; more than five minutes apart no age can be trusted");
+        return rc;
+    }
+    ebb_log_say(&p->site->log, EBB_LOG_INFO, "%s: the storage's clock is %lld ms %s ours: ages go by it",
+                p->table->label, (long long)(ahead < 0 ? -ahead : ahead), ahead < 0 ? "behind" : "ahead of");
+    p->now_ms += ahead;
+    if (ebb_duration_parse(p->older_than, &age_ms, NULL))
+        return check(p, false, err);
+    p->cutoff_ms = p->now_ms - age_ms;
+    return check(p, age_ms == 0, err);
+}
+
 int ebb__plan_cutoff(struct ebb_planning *p, struct ebb_err *err)
 {
     const char *text = p->options->older_than ? p->options->older_than : "3d";

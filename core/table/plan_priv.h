@@ -38,7 +38,9 @@ struct ebb_planning {
     char id[40];
 };
 
-/* plan_cutoff.c: the cutoff from the option's text. EBB_ECUTOFF_FUTURE, EBB_ECUTOFF_FLOOR, EBB_ETIME. */
+/* plan_cutoff.c. Once the table was read: now, and an age, go by the storage's clock where it gives one. EBB_ECLOCK. */
+int ebb__plan_follow_clock(struct ebb_planning *p, struct ebb_err *err);
+/* The cutoff from the option's text. EBB_ECUTOFF_FUTURE, EBB_ECUTOFF_FLOOR, EBB_ETIME. */
 int ebb__plan_cutoff(struct ebb_planning *p, struct ebb_err *err);
 /* plan_list.c: list the storage or the inventory, join, spool the candidates (2.3, 2.4). */
 int ebb__plan_walk(struct ebb_planning *p, struct ebb_place *place, const char *below, struct ebb_err *err);

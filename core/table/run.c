@@ -133,6 +133,8 @@ int ebb__run_open_place(struct ebb__run *run, struct ebb_err *err)
 
     rc = ebb_place_open(run->site.storage, run->record.location, EBB_PLACE_WRITE, &run->place, err);
     if (!rc)
+        rc = ebb_site_say_versioned(&run->site, run->place, err);
+    if (!rc)
         rc = ebb_quarantine_open(run->site.storage, run->place, run->record.outside, run->record.id, &run->quarantine,
                                  err);
     return rc;

@@ -39,6 +39,8 @@ struct ebb_site {
     int64_t deadline_ms;          /* of ebb_clock_elapsed_ms; past it the work counts as cancelled; 0: none */
 };
 
+/* Say in the log when what is removed from a place stays as older versions. Errors of the storage. */
+int ebb_site_say_versioned(const struct ebb_site *site, struct ebb_place *place, struct ebb_err *err);
 /* Whether to stop at the next safe point; and one step of progress, done of total (0 unknown), to whoever listens. */
 bool ebb_site_is_cancelled(const struct ebb_site *site);
 void ebb_site_progress(const struct ebb_site *site, const char *phase, int64_t done, int64_t total);
