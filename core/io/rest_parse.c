@@ -232,7 +232,7 @@ static int read_properties(struct ebb_json *j, struct ebb__rest_table *t, struct
 
 static int read_credential(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
 {
-    struct ebb__rest_keys *k;
+    struct ebb__rest_keys *k = NULL;
     char *token = t->token;
     int rc = add_keys(t, &k, err);
 
@@ -429,7 +429,7 @@ static int read_metadata(struct ebb_json *j, struct ebb__rest_table *t, struct e
 /* The table's own configuration has the prefix "". */
 static int read_config(struct ebb_json *j, struct ebb__rest_table *t, struct ebb_err *err)
 {
-    struct ebb__rest_keys *k;
+    struct ebb__rest_keys *k = NULL;
     int rc = add_keys(t, &k, err);
 
     if (rc)
