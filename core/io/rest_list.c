@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "io/rest_priv.h"
 
+#define IDLE_MAX 50
+
 /* One listing: of the namespaces below one, or of the tables in it. */
 struct listing {
     struct ebb__rest *rest;
@@ -18,6 +20,7 @@ struct listing {
     char *what;
     struct ebb_strs tokens; /* all that came */
     struct ebb__rest_page page;
+    unsigned idle; /* pages in a row without a new name */
     bool is_done;
 };
 
@@ -185,7 +188,7 @@ static int check_page(struct listing *l, struct ebb_err *err)
         return 0;
     if (ebb_strs_has(&l->tokens, l->page.next))
         return fail(l, err, "the server goes round in circles: a page token came twice");
-    if (l->tokens.count >= EBB__REST_PAGES_MAX)
+    if (l->tokens.count >= EBB__REST_PAGES_MAX || l->idle >= IDLE_MAX)
         return fail(l, err, "the listing has no end");
     return ebb_strs_add(&l->tokens, l->page.next, err);
 }
@@ -216,6 +219,7 @@ static int judge(struct listing *l, const struct ebb__rest_ask *ask, struct ebb_
 
 static int take_page(struct search *s, struct listing *l, struct ebb_err *err)
 {
+    size_t before = s->spaces.count + s->tables->count;
     int rc = 0;
 
     for (size_t i = 0; !rc && i < l->page.count; i++) {
@@ -228,6 +232,7 @@ static int take_page(struct search *s, struct listing *l, struct ebb_err *err)
         else
             rc = add_name(s->rest, s->tables, name, err);
     }
+    l->idle = s->spaces.count + s->tables->count == before ? l->idle + 1 : 0;
     l->is_done = l->is_done || !l->page.next;
     ebb__rest_page_fini(&l->page);
     return rc;
