@@ -13,8 +13,14 @@ import world  # noqa: E402
 from world import fixtures  # noqa: E402
 
 # (case, table): (why the answer is another one than for the same files on a disk, what it is then)
-SCANNED, REFUSED = "scanned", "refused"
+SCANNED, HELD, GONE = "scanned", "held", "gone"
+ELSEWHERE = "whether data that is written elsewhere lies apart is proved by real folders, and a bucket has none: held for a person to look at"
+SLASHES = "a key keeps each slash: what was uploaded from a disk has one where the metadata names two"
 DIFFERENT = {
+    ("c15-write-paths", "db.out"): (ELSEWHERE, HELD),
+    ("c38-object-flat", "db.oa"): (ELSEWHERE, HELD),
+    ("c30-uris", "db.slash"): (SLASHES, GONE),
+    ("c30-uris", "db.mixed"): (SLASHES, GONE),
     ("c29-damaged", "db.hint_ahead"): ("only a folder's version-hint.text is ahead, and the catalog does not read it", SCANNED),
 }
 
@@ -62,10 +68,17 @@ class Base:
         if safe["verdict"] == "refuse" and change != SCANNED:
             self.refused(done, safe["class"], output)
             return 0
+        if change == HELD:
+            self.assertEqual((2, ["zero_overlap"]), (done.status, done.json()["held_by"]), done.err)
+            return 0
+        if change == GONE and self.s3.encodes:  # versitygw keeps objects as files, and takes runs of slashes for one
+            self.assertEqual((2, "metadata.missing_manifest_list"), (done.status, done.error()["code"]), done.err)
+            return 0
         self.assertEqual(0, done.status, done.err)
         wanted = {place.local(p) for p in safe["orphans"]}
         if change == SCANNED:
             wanted = place.candidates(output)
+        wanted -= set(place.refused)  # moto finds no way for a key with a line feed
         if not self.s3.encodes:
             wanted = {key for key in wanted if not is_mangled(key)}
         self.assertEqual(wanted, place.candidates(output))

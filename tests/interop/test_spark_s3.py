@@ -25,7 +25,7 @@ ORPHANS = ["data/00000-0-11111111-2222-3333-4444-555555555555-00001.parquet", "d
 class Base(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.rest = servers.rest()
+        cls.rest = servers.rest(servers.parts.ICEBERG)  # whose separator Spark's metadata tables can bear
         cls.s3 = cls.rest.s3
         cls.spark = servers.spark(cls.rest)
 

@@ -63,7 +63,7 @@ class Tables(unittest.TestCase):
 class Spark(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.spark = servers.spark(servers.rest("1.10.1"))
+        cls.spark = servers.spark(servers.rest(servers.parts.ICEBERG))
         cls.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.shop")
         cls.spark.sql("CREATE TABLE IF NOT EXISTS lake.shop.victim (id BIGINT, s STRING) USING iceberg")
         cls.values = list(dict.fromkeys(good_rows("spark") + INJECTIONS + sqltext.values(COUNT)))
