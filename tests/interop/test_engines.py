@@ -12,6 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+import parts  # noqa: E402
 import program  # noqa: E402
 import servers  # noqa: E402
 
@@ -35,21 +36,30 @@ class Engines(unittest.TestCase):
         cls.trino = servers.trino(cls.rest)
         cls.where = servers.folder("engines")
         shutil.copy(os.path.join(ROOT, "scripts", "spark", "ebb_statement.py"), cls.livy.jobs)
+        for jar in parts.spark_jars():
+            shutil.copy(jar, cls.livy.jobs)
         cls.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.eng")
-        cls.write_config()
+        cls.config = cls.write_config("ebb.lua")
 
     @classmethod
-    def write_config(cls):
-        conf = "{ %s }" % ", ".join("[%s] = %s" % (text(k), text(v)) for k, v in cls.spark.conf.items() if k != "spark.sql.session.timeZone" and k != "spark.ui.showConsoleProgress")
-        cls.config = os.path.join(cls.where, "ebb.lua")
-        with open(cls.config, "w", encoding="utf-8") as f:
+    def settings(cls, more):
+        conf = {k: v for k, v in cls.spark.conf.items() if k not in ("spark.sql.session.timeZone", "spark.ui.showConsoleProgress")}
+        return "{ %s }" % ", ".join("[%s] = %s" % (text(k), text(v)) for k, v in {**conf, **more}.items())
+
+    @classmethod
+    def write_config(cls, name, more=None, trino="lake"):
+        more = more or {}
+        jars = ",".join(os.path.join(cls.livy.jobs, os.path.basename(jar)) for jar in parts.spark_jars())
+        config = os.path.join(cls.where, name)
+        with open(config, "w", encoding="utf-8") as f:
             f.write("return {\n")
             f.write("  catalogs = { lake = { type = 'rest', uri = %s } },\n" % text(cls.rest.uri))
             f.write("  storage = { s3 = { endpoint = %s, region = %s, path_style = true } },\n" % (text(cls.s3.endpoint), text(cls.s3.region)))
             f.write("  engines = {\n")
-            f.write("    spark = { command = { %s, '--master', 'local[1]' }, conf = %s },\n" % (text(cls.spark.program("spark-sql")), conf))
-            f.write("    livy = { uri = %s, file = %s, conf = %s },\n" % (text(cls.livy.endpoint), text(os.path.join(cls.livy.jobs, "ebb_statement.py")), conf))
-            f.write("    trino = { uri = %s, catalog = 'lake' },\n  },\n}\n" % text(cls.trino.endpoint))
+            f.write("    spark = { command = { %s, '--master', 'local[1]' }, conf = %s },\n" % (text(cls.spark.program("spark-sql")), cls.settings(more)))
+            f.write("    livy = { uri = %s, file = %s, conf = %s },\n" % (text(cls.livy.endpoint), text(os.path.join(cls.livy.jobs, "ebb_statement.py")), cls.settings({"spark.jars": jars, **more})))
+            f.write("    trino = { uri = %s, catalog = %s },\n  },\n}\n" % (text(cls.trino.endpoint), text(trino)))
+        return config
 
     def make(self, name):
         """A table with three files, orphans of ten days, and what must stay. Its location's key."""
@@ -135,10 +145,7 @@ class Engines(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         self.make("wrong")
-        broken = self.config + ".broken"
-        with open(self.config, encoding="utf-8") as f, open(broken, "w", encoding="utf-8") as out:
-            out.write(f.read().replace(self.rest.uri + '", ["spark.sql.catalog.lake.io', "x").replace('catalog.lake.uri"] = ' + text(self.rest.uri), 'catalog.lake.uri"] = "http://127.0.0.1:1"')
-                      .replace("catalog = 'lake'", "catalog = 'nobody'").replace("ebb_statement.py", "nobody.py"))
+        broken = self.write_config("broken.lua", {"spark.sql.catalog.lake.uri": "http://127.0.0.1:1"}, "nobody")
         for engine in ("spark", "livy", "trino"):
             with self.subTest(engine=engine):
                 done = program.run(["job", "remove-orphan-files", "--engine", engine, "--catalog", "lake", "--table", "eng.wrong"], config=broken,
