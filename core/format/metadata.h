@@ -32,6 +32,7 @@ struct ebb_ref {
     char *name;
     int64_t snapshot_id;
     bool is_branch;
+    int64_t min_snapshots_to_keep, max_snapshot_age_ms; /* 0: not said */
 };
 
 struct ebb_statistics_file {

@@ -41,6 +41,8 @@ static int read_ref(struct ebb__metadata_reader *r, struct ebb_err *err)
     static const struct ebb__field FIELDS[] = {
         {"snapshot-id", EBB__FIELD_INT, EBB__REQUIRED, offsetof(struct ebb_ref, snapshot_id), NULL},
         {"type", EBB__FIELD_READ, EBB__REQUIRED, 0, read_ref_type},
+        {"min-snapshots-to-keep", EBB__FIELD_INT, EBB__NULLABLE, offsetof(struct ebb_ref, min_snapshots_to_keep), NULL},
+        {"max-snapshot-age-ms", EBB__FIELD_INT, EBB__NULLABLE, offsetof(struct ebb_ref, max_snapshot_age_ms), NULL},
     };
     struct ebb_ref *ref = ebb__rows_add(&r->refs);
     int rc;

@@ -35,6 +35,7 @@ extern const struct ebb_command ebb_command_backtest;
 extern const struct ebb_command ebb_command_whynot;
 extern const struct ebb_command ebb_command_run;
 extern const struct ebb_command ebb_command_job;
+extern const struct ebb_command ebb_command_job_expire;
 extern const struct ebb_command ebb_command_sql;
 extern const struct ebb_command ebb_command_doctor;
 extern const struct ebb_command ebb_command_demo;
