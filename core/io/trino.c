@@ -390,6 +390,8 @@ static int judge_page(struct ebb_trino *t, const struct ebb_http_fetched *got, c
     struct page p;
     int rc = parse_page(&got->body, &p, err);
 
+    if (!rc && strcmp(p.id, t->id) != 0)
+        rc = ebb_err_set(err, EBB_EENGINE, "trino: the answer is not one of the query");
     if (!rc)
         rc = hand_on(&p, column, cb, data, err);
     if (!rc)

@@ -73,6 +73,7 @@ struct ebb_engine_config {
     char *uri;               /* livy, trino: without a slash at the end */
     char *user, *password, *token;
     char *catalog;                /* what that engine calls the catalog; NULL: as it is called here */
+    int prefix_listing;           /* spark, livy: list through the catalog's storage (1, 0); -1: where that is S3 */
     char *file;                   /* livy: where the server finds scripts/spark/ebb_statement.py */
     const struct ebb_value *conf; /* settings of the session (map of texts), or NULL; owned by the configuration */
     int64_t timeout_ms;           /* of one run: 12 h; 1 m to 7 d */

@@ -117,12 +117,25 @@ static int take_common(const struct ebb__config_reader *r, const struct ebb_valu
     int rc = ebb__config_take_text(r, v, where, "catalog", false, &e->catalog, err);
 
     e->is_set = true;
+    e->prefix_listing = -1;
     return rc ? rc : take_timeout(r, v, where, e, err);
+}
+
+/* For Spark, however it is reached. */
+static int take_listing(const struct ebb__config_reader *r, const struct ebb_value *v, const char *where,
+                        struct ebb_engine_config *e, struct ebb_err *err)
+{
+    bool through_catalog = false;
+    int rc = ebb__config_take_bool(r, v, where, "prefix_listing", &through_catalog, err);
+
+    if (!rc && ebb_value_get(v, "prefix_listing"))
+        e->prefix_listing = through_catalog;
+    return rc ? rc : take_settings(r, v, where, "conf", "spark.", &e->conf, err);
 }
 
 static int read_spark(const struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
-    static const char *const KEYS[] = {"command", "catalog", "conf", "timeout"};
+    static const char *const KEYS[] = {"command", "catalog", "conf", "prefix_listing", "timeout"};
     struct ebb_engine_config *e = &r->c->engines.spark;
     int rc = ebb__config_check_keys(r, v, "engines.spark", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
@@ -135,12 +148,13 @@ static int read_spark(const struct ebb__config_reader *r, const struct ebb_value
     for (size_t i = 0; !rc && i < e->command.count; i++)
         if (!strncmp(e->command.items[i], "--properties-file", 17))
             rc = ebb__config_fail(r, err, "engines.spark.command", "--properties-file is ebb's; settings go into conf");
-    return rc ? rc : take_settings(r, v, "engines.spark", "conf", "spark.", &e->conf, err);
+    return rc ? rc : take_listing(r, v, "engines.spark", e, err);
 }
 
 static int read_livy(const struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
-    static const char *const KEYS[] = {"uri", "user", "password", "token", "catalog", "file", "conf", "timeout"};
+    static const char *const KEYS[] = {"uri",  "user", "password",       "token",  "catalog",
+                                       "file", "conf", "prefix_listing", "timeout"};
     struct ebb_engine_config *e = &r->c->engines.livy;
     int rc = ebb__config_check_keys(r, v, "engines.livy", KEYS, sizeof KEYS / sizeof KEYS[0], err);
 
@@ -150,7 +164,7 @@ static int read_livy(const struct ebb__config_reader *r, const struct ebb_value 
         rc = take_server(r, v, "engines.livy", e, err);
     if (!rc)
         rc = ebb__config_take_text(r, v, "engines.livy", "file", true, &e->file, err);
-    return rc ? rc : take_settings(r, v, "engines.livy", "conf", "spark.", &e->conf, err);
+    return rc ? rc : take_listing(r, v, "engines.livy", e, err);
 }
 
 static int read_trino(const struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
@@ -232,6 +246,8 @@ static void show_one(struct ebb_value *engines, const char *name, const char *se
 
         show_text(conf, key.p, ebb_value_get_str(ebb_value_get_at(e->conf, i)), ebb_is_secret_name(key));
     }
+    if (e->prefix_listing >= 0)
+        ebb_value_put_bool(map, "prefix_listing", e->prefix_listing);
     ebb_value_put_int(map, "timeout_ms", e->timeout_ms);
 }
 

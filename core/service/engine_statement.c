@@ -11,6 +11,11 @@
 
 #define PARTS_MAX 32
 
+static bool is_s3(const char *location)
+{
+    return !strncmp(location, "s3:", 3) || !strncmp(location, "s3a:", 4) || !strncmp(location, "s3n:", 4);
+}
+
 static struct ebb_value *make_context(const struct ebb__engine_job *j)
 {
     struct ebb_value *c = ebb_value_new_map(NULL);
@@ -28,6 +33,8 @@ static struct ebb_value *make_context(const struct ebb__engine_job *j)
     ebb_value_put_int(c, "older_than", j->cutoff_ms);
     ebb_value_put_str(c, "location", j->job->location);
     ebb_value_put_bool(c, "dry_run", j->is_dry);
+    if (j->config->prefix_listing < 0 ? is_s3(j->location) : j->config->prefix_listing)
+        ebb_value_put_bool(c, "prefix_listing", true);
     ebb_value_put_copy(c, "options", j->options);
     ebb_buf_fini(&name);
     return c;
@@ -71,7 +78,7 @@ static int spark_text(const struct ebb_value *s, struct ebb_buf *out, struct ebb
     const struct ebb_value *location = ebb_value_get(s, "location");
     const char *procedure = ebb_value_text_of(s, "procedure");
     struct ebb_str parts[PARTS_MAX];
-    struct ebb_sql_arg args[4];
+    struct ebb_sql_arg args[5];
     size_t count, n = 0;
     int rc = take_parts(s, parts, &count, err);
 
@@ -85,6 +92,8 @@ static int spark_text(const struct ebb_value *s, struct ebb_buf *out, struct ebb
         args[n++] = (struct ebb_sql_arg){"location", EBB_SQL_TEXT, ebb_value_get_bytes(location), NULL, 0, 0};
     args[n++] =
         (struct ebb_sql_arg){"dry_run", EBB_SQL_BOOL, {NULL, 0}, NULL, 0, ebb_value_bool_of(s, "dry_run", true)};
+    if (ebb_value_bool_of(s, "prefix_listing", false))
+        args[n++] = (struct ebb_sql_arg){"prefix_listing", EBB_SQL_BOOL, {NULL, 0}, NULL, 0, 1};
     return ebb_sql_call(EBB_SQL_SPARK, procedure ? procedure : "", ebb_value_get_bytes(ebb_value_get(s, "catalog")),
                         args, n, out, err);
 }

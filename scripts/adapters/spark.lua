@@ -13,6 +13,8 @@ function adapter.spec(context, ebb)
     statement = {
       procedure = "remove_orphan_files", catalog = context.catalog, table = statement.parts(context),
       older_than = context.older_than, location = statement.location(context, ebb), dry_run = context.dry_run == true,
+      -- through the catalog's own storage, where Spark has no file system of that name
+      prefix_listing = context.prefix_listing or nil,
     },
   }
 end

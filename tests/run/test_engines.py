@@ -302,5 +302,269 @@ class Spark(Base):
         self.assertEqual(("missed", False), (told["only_ebb"][0]["rule"], told["only_ebb"][0]["explained"]))
 
 
+POLICY = """return policy { api = 1, name = "orphans", triggers = { time.every { "1h", anchor = "epoch" } }, guard = { deletes = { max_share = 1 } },
+  decide = function(t, ctx)
+    return run(all { check("there", t.location, "exists") }, action.remove_orphan_files { older_than = ctx.now - 100 * 86400000, prefix_mismatch = "error" })
+  end }
+"""
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers by what a test says: answer(method, path, body) → (status, JSON or text)."""
+
+    def __init__(self, answer):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answer, self.asked = answer, []
+        self.uri = "http://127.0.0.1:%d" % self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def handle_any(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        self.server.asked.append((self.command, self.path, body, dict(self.headers)))
+        status, answer = self.server.answer(self.command, self.path, body)
+        data = b"" if answer is None else answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_DELETE = handle_any
+
+    def log_message(self, *args):
+        pass
+
+
+class Trino(Base):
+    """A stand-in that keeps to the protocol: POST registers, pages follow, errors come with status 200."""
+
+    metadata = None
+    result = None
+    next_of_another = False
+    hang = False
+
+    def engines_text(self):
+        self.server = Server(self.answer)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        return 'trino = { uri = "%s", token = env "FAKE_SECRET" }' % self.server.uri
+
+    def answer(self, method, path, body):
+        if method == "DELETE":
+            self.hang = False
+            return 204, None
+        page = {"id": "20260101_000000_00001_abcde", "stats": {"state": "RUNNING"}}
+        if method == "POST":
+            kind = "look" if body.startswith("SELECT") else "remove"
+            return 200, {**page, "nextUri": ("http://127.0.0.1:1" if self.next_of_another else self.server.uri) + "/v1/statement/queued/%s/1" % kind}
+        if path.endswith("/remove/1"):
+            if self.hang:
+                time.sleep(0.05)
+                return 200, {**page, "nextUri": self.server.uri + path}
+            return 200, {**page, "stats": {"state": "FINISHED"}, "nextUri": self.server.uri + path[:-1] + "2"}
+        if path.endswith("/look/1"):
+            location = self.metadata or self.table["metadata"]
+            return 200, {"columns": [{"name": "file", "type": "varchar"}], "data": [[location]], **page}
+        if self.result:
+            return self.result
+        for uri in self.orphans:
+            os.unlink(self.place.local(uri[len("file:") :]))
+        return 200, {**page, "updateType": "ALTER TABLE EXECUTE", "columns": [{"name": "rows", "type": "bigint"}]}
+
+    def remove(self):
+        return self.job("--json", engine="trino", table=self.table["name"])
+
+    def setUp(self):
+        super().setUp()
+        for path in ("data/part-0.ebb-x",):  # nothing that ebb keeps whatever its age
+            self.assertFalse(os.path.exists(os.path.join(self.place.folder(self.table), path)))
+
+    def statements(self):
+        return [body for method, _, body, _ in self.server.asked if method == "POST"]
+
+    def test_an_answer_is_followed_to_its_end(self):
+        done = self.remove()
+        if self.code(done) == "engine.unsafe":
+            self.assertIn("ebb keeps", done.err)
+            self.skipTest("the table holds files that Trino would not spare")
+        self.assertEqual(0, done.status, done.err)
+        look, remove = self.statements()
+        self.assertEqual('SELECT "file" FROM "files"."db"."orders$metadata_log_entries" ORDER BY "timestamp" DESC LIMIT 1', look)
+        self.assertTrue(remove.startswith('ALTER TABLE "files"."db"."orders" EXECUTE remove_orphan_files(retention_threshold => \''), remove)
+        headers = self.server.asked[-1][3]
+        self.assertEqual(("ebb", "ebb", "UTC", "Bearer s3cr3t-of-the-catalog"), tuple(headers[name] for name in ("X-Trino-User", "X-Trino-Source", "X-Trino-Time-Zone", "Authorization")))
+        self.assertEqual(("done", len(self.orphans)), (self.runs()[0]["status"], self.runs()[0]["deleted"]))
+
+    def test_trino_has_another_table(self):
+        self.metadata = "file:/elsewhere/metadata/v1.metadata.json"
+        self.refused(self.remove(), 2, "engine.unsafe", "")
+        self.assertFalse(any(body.startswith("ALTER") for body in self.statements()))
+        self.assertEqual(self.orphans, self.there(self.orphans))
+
+    def test_trino_does_not_see_a_quarantine(self):
+        run = os.path.join(self.place.folder(self.table), ".ebb-quarantine", "r-1")
+        os.makedirs(run)
+        with open(os.path.join(run, "run.jsonl"), "w", encoding="utf-8"):
+            pass
+        self.refused(self.remove(), 2, "engine.unsafe", "")
+        self.assertFalse(any(body.startswith("ALTER") for body in self.statements()))
+
+    def test_errors_come_with_status_200(self):
+        self.result = (200, {"id": "20260101_000000_00001_abcde", "error": {"message": "no\nway", "errorName": "INVALID_PROCEDURE_ARGUMENT", "errorCode": 30}})
+        done = self.remove()
+        self.refused(done, 3, "engine.failed", "trino: INVALID_PROCEDURE_ARGUMENT: no way")
+        self.assertNotIn("s3cr3t", done.err)
+
+    def test_a_page_of_another_server_is_not_followed(self):
+        self.next_of_another = True
+        self.refused(self.remove(), 3, "engine.failed", "another server")
+
+    def test_a_query_that_is_gone_is_not_known(self):
+        self.result = (410, None)
+        self.refused(self.remove(), 3, "engine.failed", "not known")
+
+    def test_garbage(self):
+        for answer in ("", "<html>", "[]", '{"id":1}'):
+            with self.subTest(answer=answer):
+                self.result = (200, answer)
+                self.refused(self.remove(), 3, "engine.failed", "trino")
+
+    def test_no_dry_run(self):
+        self.refused(self.job("--dry-run", "true", "--json", engine="trino"), 64, "unsupported", "no dry run")
+        self.assertEqual([], self.server.asked)
+
+
+class Livy(Base):
+    """A stand-in for batches: the answer comes through the log."""
+
+    lost = False
+    state = "success"
+    log = None
+    status = 201
+
+    def engines_text(self):
+        self.server = Server(self.answer)
+        self.batches = {}
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        return 'livy = { uri = "%s", file = "/jobs/ebb_statement.py", user = "u", password = env "FAKE_SECRET" }' % self.server.uri
+
+    def answer(self, method, path, body):
+        if method == "POST":
+            request = json.loads(body)
+            if self.status != 201:
+                return self.status, {"msg": "requirement failed: Local path /jobs/ebb_statement.py cannot be added to user sessions."}
+            number = len(self.batches) + 7
+            self.batches[number] = request
+            if self.lost:
+                return 502, "lost"
+            return 201, {"id": number, "name": request["name"], "state": "starting", "log": []}
+        if path.startswith("/batches?"):
+            return 200, {"from": 0, "total": 1, "sessions": [{"id": i, "name": r["name"], "state": "running"} for i, r in self.batches.items()]}
+        number = int(path.split("/")[2])
+        if path.endswith("/state"):
+            return (200, {"id": number, "state": self.state}) if self.state else (404, {"msg": "not found"})
+        argument = json.loads(self.batches[number]["args"][0])
+        rows = self.orphans
+        if "dry_run => false" in argument["statement"]:
+            for uri in rows:
+                os.unlink(self.place.local(uri[len("file:") :]))
+        lines = ["stdout: ", "EBB-ROWS other 0 [\"x\"]", "EBB-ROWS %s 0 %s" % (argument["key"], json.dumps(rows[:1])), "EBB-ROWS %s 1 %s" % (argument["key"], json.dumps(rows[1:])),
+                 "EBB-END %s 2 %d" % (argument["key"], len(rows)), "\nstderr: ", "26/01/01 INFO x"]
+        return 200, {"id": number, "from": 0, "total": len(lines), "log": self.log(lines, argument["key"]) if self.log else lines}
+
+    def test_dry_then_real(self):
+        done = self.job(engine="livy")
+        self.assertEqual(0, done.status, done.err)
+        self.assertEqual([], self.there(self.orphans))
+        self.assertEqual(["dry_run => true)", "dry_run => false)"], [json.loads(r["args"][0])["statement"].split(", ")[-1] for r in self.batches.values()])
+        first = self.server.asked[0]
+        self.assertEqual(("u", "Basic dTpzM2NyM3Qtb2YtdGhlLWNhdGFsb2c="), (first[3]["X-Requested-By"], first[3]["Authorization"]))
+        self.assertEqual("UTC", self.batches[7]["conf"]["spark.sql.session.timeZone"])
+
+    def test_a_lost_answer_is_not_asked_for_twice(self):
+        self.lost = True
+        self.assertEqual(0, self.job("--dry-run", "true", engine="livy").status)
+        self.assertEqual(1, len(self.batches))
+
+    def test_an_answer_that_is_not_whole(self):
+        for log in (lambda lines, key: lines[:3] + lines[4:], lambda lines, key: lines[:4], lambda lines, key: lines[:2] + lines[3:], lambda lines, key: []):
+            self.log = staticmethod(log)
+            self.refused(self.job("--json", engine="livy"), 3, "engine.failed", "livy")
+        self.assertEqual(self.orphans, self.there(self.orphans))
+
+    def test_a_failed_batch_tells_why(self):
+        self.state = "dead"
+        self.log = staticmethod(lambda lines, key: ['EBB-FAILED %s "Oops: no s3cr3t-of-the-catalog here"' % key])
+        done = self.job("--json", engine="livy")
+        self.refused(done, 3, "engine.failed", "failed: Oops: no")
+        self.assertNotIn("s3cr3t", done.err)
+
+    def test_a_forgotten_batch_is_not_known(self):
+        self.state = None
+        self.refused(self.job("--json", engine="livy"), 3, "engine.failed", "not known")
+
+    def test_a_refused_batch(self):
+        self.status = 400
+        self.refused(self.job("--json", engine="livy"), 3, "engine.failed", "cannot be added")
+
+
+class Routed(Base):
+    """Who does the job of a binding."""
+
+    engine = '"spark"'
+
+    def engines_text(self):
+        return 'spark = { command = { "%s", "%s" } }' % (sys.executable, os.path.join(HERE, "fake_spark_sql.py"))
+
+    def write_config(self, text):
+        with open(self.place.config, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def run_policy(self, binding):
+        policies = os.path.join(self.place.base, "policies")
+        os.makedirs(policies, exist_ok=True)
+        with open(os.path.join(policies, "orphans.lua"), "w", encoding="utf-8") as f:
+            f.write(POLICY)
+        with open(self.place.config, encoding="utf-8") as f:
+            text = f.read()
+        self.put("answer", self.orphans)
+        bind = 'return {\n  policies = "%s",\n  bind = { { policy = "orphans", tables = { "files.db.orders" }, mode = "%s", %s } },\n'
+        self.write_config(text.replace("return {\n", bind % (policies, "observe", binding), 1))
+        first = program.run(["run", "--at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86400))], config=self.place.config, state=self.place.state, env=self.env)
+        self.write_config(text.replace("return {\n", bind % (policies, "enforce", binding), 1))
+        return first if first.status else program.run(["run"], config=self.place.config, state=self.place.state, env=self.env)
+
+    def test_irreversible_is_wanted(self):
+        done = self.run_policy('engine = "spark"')
+        self.assertIn("irreversible = true", done.out + done.err)
+        self.assertEqual([], self.seen())
+        self.assertEqual(self.orphans, self.there(self.orphans))
+
+    def test_all_go_to_spark(self):
+        self.run_policy('engine = "spark", irreversible = true')
+        self.assertEqual(2, len(self.seen()))
+        self.assertEqual([], self.there(self.orphans))
+
+    def test_small_tables_stay_here(self):
+        self.run_policy('engine = { "native", above = "50M files", use = "spark" }, irreversible = true')
+        self.assertEqual([], self.seen())
+
+    def test_large_tables_go(self):
+        self.run_policy('engine = { "native", above = 1, use = "spark" }, irreversible = true')
+        self.assertEqual(2, len(self.seen()))
+
+    def test_what_a_binding_may_not_say(self):
+        for engine in ('engine = "flink"', 'engine = { "spark", above = 1, use = "spark" }', 'engine = { "native", above = "many", use = "spark" }',
+                       'engine = { "native", above = "0 files", use = "spark" }', 'engine = { "native", use = "spark" }', "engine = 1"):
+            with self.subTest(engine=engine):
+                place = self.place = self.unpack("c02-mor")
+                self.assertEqual(64, self.run_policy(engine).status)
+                self.assertEqual([], self.seen(), place)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
