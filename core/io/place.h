@@ -76,6 +76,9 @@ void ebb_storage_counts(const struct ebb_storage *storage, uint64_t *requests, u
  * device: EBB_EIO). st may be NULL. EBB_ENOENT, EBB_EPERMISSION, EBB_EIO, EBB_ELIMIT, EBB_ESCHEME. */
 int ebb_storage_read(struct ebb_storage *storage, const char *uri, struct ebb_buf *out, struct ebb_stat *st,
                      struct ebb_err *err);
+/* These will be read soon, whole, in this order, and do not change: in object stores several are fetched at the same
+ * time. Nothing else depends on it. Locally nothing is done. EBB_ENOMEM. */
+int ebb_storage_read_ahead(struct ebb_storage *storage, const struct ebb_strs *uris, struct ebb_err *err);
 /* As above, the first max bytes only. */
 int ebb_storage_read_head(struct ebb_storage *storage, const char *uri, size_t max, struct ebb_buf *out,
                           struct ebb_err *err);

@@ -166,6 +166,7 @@ void ebb_s3_free(struct ebb_s3 *s3)
     free(s3->host);
     free(s3->base);
     free(s3->region);
+    free(s3->bucket);
     free(s3);
 }
 

@@ -255,9 +255,16 @@ int ebb_s3_check_bucket(struct ebb_s3 *s3, const char *bucket, struct ebb_err *e
 {
     const struct ebb__s3_call call = {.method = "HEAD", .bucket = bucket};
     struct ebb__s3_got got;
-    int rc = ebb__s3_do(s3, &call, &got, err);
+    int rc;
 
+    if (s3->bucket && !strcmp(s3->bucket, bucket))
+        return 0;
+    rc = ebb__s3_do(s3, &call, &got, err);
     ebb__s3_got_fini(&got);
+    if (!rc) {
+        free(s3->bucket);
+        s3->bucket = strdup(bucket);
+    }
     if (rc == -EBB_ENOENT) {
         rc = ebb_err_set(err, EBB_ECONFIG, "s3://%.80s: there is no such bucket at %.200s", bucket, s3->host);
         ebb_err_hint(err, "check the name, and storage.s3.endpoint");

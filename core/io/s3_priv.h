@@ -39,6 +39,7 @@ struct ebb_s3 {
     int64_t ahead_ms;                      /* INT64_MIN: unknown */
     uint64_t sent, repeated, seed;
     enum ebb__s3_encoding encoding;
+    char *bucket; /* that was found usable last; NULL none */
 };
 
 /* What is asked. All texts and bytes are copied. */

@@ -102,11 +102,20 @@ static int read_path(const char *path, const char *uri, size_t max, struct ebb_b
     return rc ? fail(rc, uri, "read", err) : 0;
 }
 
-static int read_object(const struct where *w, size_t max, struct ebb_buf *out, bool *is_cut, struct ebb_stat *st,
-                       struct ebb_err *err)
+static int read_object(struct ebb_storage *storage, const struct where *w, size_t max, struct ebb_buf *out,
+                       bool *is_cut, struct ebb_stat *st, struct ebb_err *err)
 {
     struct ebb_s3_object object;
-    int rc = ebb_s3_get(w->s3, w->bucket, w->key, max, out, is_cut, &object, err);
+    bool is_taken = false;
+    int rc = 0;
+
+    *is_cut = false;
+    if (max == out->max)
+        rc = ebb__storage_ahead_take(storage->remote, ebb__storage_ahead_of(storage->remote), w->s3, w->target.data,
+                                     out, st, &is_taken, err);
+    if (rc || is_taken)
+        return rc;
+    rc = ebb_s3_get(w->s3, w->bucket, w->key, max, out, is_cut, &object, err);
 
     if (!rc)
         ebb__s3_place_stat(&object, st);
@@ -122,9 +131,29 @@ static int read_uri(struct ebb_storage *storage, const char *uri, size_t max, st
     ebb_buf_reset(out);
     max = max < out->max ? max : out->max;
     if (!rc)
-        rc = w.is_remote ? read_object(&w, max, out, is_cut, st, err)
+        rc = w.is_remote ? read_object(storage, &w, max, out, is_cut, st, err)
                          : read_path(w.target.data, uri, max, out, is_cut, st, err);
     ebb_buf_fini(&w.target);
+    return rc;
+}
+
+int ebb_storage_read_ahead(struct ebb_storage *storage, const struct ebb_strs *uris, struct ebb_err *err)
+{
+    struct ebb_strs targets;
+    struct where w;
+    int rc = 0;
+
+    if (!storage->remote)
+        return 0;
+    ebb_strs_init(&targets);
+    for (size_t i = 0; !rc && i < uris->count; i++) {
+        if (!find_where(storage, uris->items[i], &w, NULL) && w.is_remote)
+            rc = ebb_strs_add(&targets, w.target.data, err);
+        ebb_buf_fini(&w.target);
+    }
+    if (!rc && targets.count)
+        rc = ebb__storage_ahead_want(storage->remote, ebb__storage_ahead_of(storage->remote), &targets, err);
+    ebb_strs_fini(&targets);
     return rc;
 }
 

@@ -26,6 +26,7 @@ struct ebb__storage_remote {
     struct ebb_log log;
     const atomic_bool *cancelled;
     struct ebb_s3 *own; /* NULL: not used yet */
+    struct ebb__storage_ahead *ahead;
     struct lend **lends;
     size_t lend_count;
 };
@@ -74,6 +75,8 @@ int ebb__storage_remote_new(const struct ebb_storage_options *options, struct eb
     r->log = options->log;
     r->cancelled = options->cancelled;
     rc = config_copy(&r->config, options->s3, err);
+    if (!rc)
+        rc = ebb__storage_ahead_new(&r->ahead, err);
     if (rc)
         ebb__storage_remote_free(r);
     else
@@ -85,6 +88,11 @@ struct ebb__storage_remote *ebb__storage_remote_share(struct ebb__storage_remote
 {
     remote->holders++;
     return remote;
+}
+
+struct ebb__storage_ahead *ebb__storage_ahead_of(struct ebb__storage_remote *remote)
+{
+    return remote->ahead;
 }
 
 static void lend_free(struct lend *lend)
@@ -103,6 +111,7 @@ void ebb__storage_remote_free(struct ebb__storage_remote *remote)
     for (size_t i = 0; i < remote->lend_count; i++)
         lend_free(remote->lends[i]);
     free(remote->lends);
+    ebb__storage_ahead_free(remote->ahead);
     config_fini(&remote->config);
     free(remote);
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "table/name_priv.h"
+
 void ebb__owners_init(struct ebb_owners *owners, const struct ebb_site *site, const struct ebb_protect_options *options,
                       const struct ebb_zone *zone, ebb_reach_cb *protect_name, void *data)
 {
@@ -359,12 +361,32 @@ static int look_at_declared(struct ebb_owners *o, struct ebb_err *err)
 
 /* ---- folders above ---- */
 
+/* In a bucket one listing tells that there is none. */
+static bool is_empty_above(const struct ebb_owners *o, const char *folder)
+{
+    struct ebb_place *place = NULL;
+    struct ebb_buf uri;
+    int rc = 0;
+
+    if (!ebb_storage_is_remote(o->site->storage, folder))
+        return false;
+    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb__name_uri(folder, EBB_STR("metadata"), &uri);
+    if (!ebb_buf_check(&uri, "a location", NULL))
+        rc = ebb_place_open(o->site->storage, uri.data, EBB_PLACE_READ, &place, NULL);
+    ebb_place_close(place);
+    ebb_buf_fini(&uri);
+    return rc == -(int)EBB_ENOENT;
+}
+
 static bool has_metadata_below(const struct ebb_owners *o, const char *folder)
 {
     struct ebb_table_ref ref;
     struct ebb_err why;
     int rc;
 
+    if (is_empty_above(o, folder))
+        return false;
     memset(&ref, 0, sizeof ref);
     rc = ebb_table_ref_by_path(o->site->storage, folder, &ref, &why);
     ebb_table_ref_fini(&ref);

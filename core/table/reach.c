@@ -223,6 +223,53 @@ static int remember_list(struct ebb_reach_reader *r, struct ebb_str path, struct
     return 0;
 }
 
+/* ---- what will be read soon ---- */
+
+static int announce(struct ebb_reach_reader *r, struct ebb_str path, struct ebb_strs *uris, struct ebb_err *err)
+{
+    struct ebb_buf uri;
+    int rc = 0;
+
+    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
+    if (!ebb__piece_uri(r->site, r->table, r->read_also, path, &uri, NULL))
+        rc = ebb_strs_add(uris, uri.data, err);
+    ebb_buf_fini(&uri);
+    return rc;
+}
+
+struct announced {
+    struct ebb_reach_reader *r;
+    struct ebb_strs uris;
+};
+
+static int announce_manifest(void *data, const struct ebb_manifest_ref *ref, struct ebb_err *err)
+{
+    struct announced *a = data;
+
+    return ebb__seen_find(&a->r->manifests, ref->path) ? 0 : announce(a->r, ref->path, &a->uris, err);
+}
+
+static bool is_far(const struct ebb_reach_reader *r)
+{
+    return ebb_storage_is_remote(r->site->storage, r->table->metadata->location);
+}
+
+/* The manifests of a list that were not read yet. A list that can't be read is found out when it is walked. */
+static int announce_manifests(struct ebb_reach_reader *r, struct ebb_err *err)
+{
+    struct announced a = {.r = r};
+    int rc;
+
+    if (!is_far(r))
+        return 0;
+    ebb_strs_init(&a.uris);
+    ebb_manifest_list_read(r->list_reader, ebb_buf_cstr(&r->list_uri), r->list_bytes.data ? r->list_bytes.data : "",
+                           r->list_bytes.len, announce_manifest, &a, NULL);
+    rc = ebb_storage_read_ahead(r->site->storage, &a.uris, err);
+    ebb_strs_fini(&a.uris);
+    return rc;
+}
+
 static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
 {
     struct ebb_str path = ebb_str_of(s->manifest_list);
@@ -230,6 +277,8 @@ static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, s
 
     if (!rc)
         rc = read_piece(r, ebb_buf_cstr(&r->list_uri), EBB_ELIST_MISSING, "manifest list", &r->list_bytes, err);
+    if (!rc)
+        rc = announce_manifests(r, err);
     if (!rc)
         rc = ebb_manifest_list_read(r->list_reader, ebb_buf_cstr(&r->list_uri),
                                     r->list_bytes.data ? r->list_bytes.data : "", r->list_bytes.len, on_manifest, r,

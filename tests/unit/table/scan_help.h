@@ -112,10 +112,11 @@ static inline void other_table(struct table_fixture *f, const char *folder, cons
 static inline struct ebb_catalog *add_catalog(struct table_fixture *f, struct ebb_catalog **list)
 {
     char path[128];
-    struct ebb_catalog_config config = {"files", "directory", path, NULL};
+    struct ebb_catalog_config config = {.name = "files", .type = "directory", .path = path};
+    const struct ebb_catalog_site site = {.storage = f->storage};
 
     snprintf(path, sizeof path, "%s/wh", f->top);
-    assert_ok(f, ebb_catalog_new(&config, f->storage, list, &f->err));
+    assert_ok(f, ebb_catalog_new(&config, &site, list, &f->err));
     f->site.catalogs = list;
     f->site.catalog_count = 1;
     return *list;
