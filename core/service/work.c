@@ -23,7 +23,7 @@ static int refuse(struct ebb__work *w, struct ebb_err *err)
     int rc = ebb_err_set(err, EBB_EUNSUPPORTED, "%s: this version of ebb does not carry out jobs of kind %.40s",
                          w->job->id, w->job->kind);
 
-    ebb_err_hint(err, "remove-orphan-files, apply, restore, purge and shell are carried out");
+    ebb_err_hint(err, "remove-orphan-files, expire-snapshots, apply, restore, purge and shell are carried out");
     return rc;
 }
 
@@ -32,6 +32,7 @@ static const struct {
     int (*run)(struct ebb__work *w, struct ebb_err *err);
 } KINDS[] = {
     {"remove-orphan-files", ebb__work_remove},
+    {"expire-snapshots", ebb__work_expire},
     {"apply", ebb__work_apply},
     {"restore", ebb__work_restore},
     {"purge", ebb__work_purge},

@@ -37,6 +37,7 @@ struct ebb_work_context {
  * - remove-orphan-files: the arguments of the job (catalog_name, table_identifier, older_than, location, dry_run,
  *   spark_conf: texts) in it or in "config"; of a policy also "origin" (ebb_job_origin without its texts, which are
  *   those of the decision);
+ * - expire-snapshots: catalog_name, table_identifier, older_than, retain_last, dry_run likewise; not of a policy;
  * - apply: {"plan": id, "overrides": [fuse…], "delete": bool, "quarantine": URI, "verify": "full|sample|none",
  *   "max_age": "7d"}; only plan is wanted;
  * - restore: {"run": id, "paths": […]}; purge: {"runs": [id…], "older_than": "7d", "dropped": bool}.

@@ -22,6 +22,7 @@ struct ebb__work {
 /* Each carries out one kind of job: 0, or what went wrong; EBB_ECANCELLED when it stopped because it was to. Ids and
  * counts go to out. */
 int ebb__work_remove(struct ebb__work *w, struct ebb_err *err);
+int ebb__work_expire(struct ebb__work *w, struct ebb_err *err);
 int ebb__work_apply(struct ebb__work *w, struct ebb_err *err);
 int ebb__work_restore(struct ebb__work *w, struct ebb_err *err);
 int ebb__work_purge(struct ebb__work *w, struct ebb_err *err);

@@ -65,13 +65,12 @@ static void expect(const struct ebb_work_result *r, enum ebb_job_state state, en
 
 static void test_kinds_that_are_not_carried_out(void **state)
 {
-    static const char *const KINDS[] = {"expire-snapshots", "rewrite-data-files", "rewrite-manifests",
-                                        "update-stats",     "nonsense",           ""};
+    static const char *const KINDS[] = {"rewrite-data-files", "rewrite-manifests", "update-stats", "nonsense", ""};
     struct world w;
 
     (void)state;
     start(&w);
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         struct ebb_work_result r = run_job(&w, job_of(KINDS[i], "{}"));
 
         expect(&r, EBB_JOB_FAILED, EBB_EUNSUPPORTED);
