@@ -98,7 +98,7 @@ static const struct {
     {{.catalog = "c", .table = "s.t", .dry_run = "1"}, EBB_EUSAGE, "--dry-run 1"},
     {{.catalog = "c", .table = "s.t", .dry_run = "true "}, EBB_EUSAGE, "--dry-run"},
     {{.catalog = "c", .table = "s.t", .dry_run = "no"}, EBB_EUSAGE, "--dry-run"},
-    {{.catalog = "c", .table = "s.t", .engine = "Spark"}, EBB_EUSAGE, "--engine Spark: native, spark or trino"},
+    {{.catalog = "c", .table = "s.t", .engine = "Spark"}, EBB_EUSAGE, "--engine Spark: native, spark, livy or trino"},
     {{.catalog = "c", .table = "s.t", .older_than = "3d"}, EBB_ETIME, "--older-than"},
     {{.catalog = "c", .table = "s.t", .older_than = "yesterday"}, EBB_ETIME, "--older-than"},
     {{.catalog = "c", .table = "s.t", .older_than = "--dry-run"}, EBB_ETIME, "--older-than"},
@@ -120,6 +120,10 @@ static const struct {
     {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\"}", .engine = "trino"},
      EBB_EUNSUPPORTED,
      "only --engine spark"},
+    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"a\":\"1\"}", .engine = "spark"}, EBB_EUSAGE, "begin with"},
+    {{.catalog = "c", .table = "s.t", .spark_conf = "{\"spark.sql.variable.substitute\":\"true\"}", .engine = "livy"},
+     EBB_EUSAGE,
+     "is always false here"},
 };
 
 static void test_bad_arguments(void **state)
@@ -266,7 +270,7 @@ static void test_a_job_is_checked_like_any_plan(void **state)
     assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.none"}, NULL, &r), ETABLE_NOT_FOUND);
     ebb_job_result_fini(&r);
     assert_error(&w, run(&w, (struct ebb_job_args){.catalog = "lake", .table = "db.a", .engine = "spark"}, NULL, &r),
-                 EUNSUPPORTED);
+                 ECONFIG);
     ebb_job_result_fini(&r);
     memset(&origin, 0, sizeof origin);
     origin.fuses.max_files = 1;
