@@ -1,16 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
 """Catalogs of type rest over a server that misbehaves: the listing is complete, or an error of one line that says what to do."""
 
+import http.server
 import json
 import os
 import shutil
 import tempfile
+import threading
+import time
 import unittest
 
 import program
 from rest_standin import Catalog, Table, snapshot
 
 HTML = b"<!DOCTYPE html><html><head><title>Error 400 Suspicious Path Character</title></head><body><h2>HTTP ERROR 400</h2></body></html>"
+
+
+class Bucket:
+    """Single objects, for whoever has the newest session token."""
+
+    def __init__(self):
+        self.objects, self.token, self.seen, self.expire_once = {}, "session-0", [], False
+        bucket = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                token = self.headers.get("x-amz-security-token")
+                bucket.seen.append(token)
+                data = bucket.objects.get(self.path.split("?")[0])
+                status = 200 if data is not None else 404
+                if token != bucket.token or bucket.expire_once:
+                    bucket.expire_once = False
+                    status, data = 400, b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
+                elif data is None:
+                    data = b"<Error><Code>NoSuchKey</Code><Message>x</Message></Error>"
+                first = self.headers.get("Range")
+                self.send_response(206 if status == 200 and first else status)
+                if status == 200:
+                    self.send_header("ETag", '"e"')
+                    self.send_header("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT")
+                    if first:
+                        self.send_header("Content-Range", "bytes 0-%d/%d" % (len(data) - 1, len(data)))
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(data)
+
+            do_HEAD = do_GET
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.uri = "http://127.0.0.1:%d" % self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class RestFaults(unittest.TestCase):
@@ -298,6 +347,51 @@ class RestFaults(unittest.TestCase):
         table.shown = lambda all_: all_[-1:]
         table.etag = "other"
         self.assert_fails(self.ebb(catalog, "plan", "lake.s.t", "--json"), "catalog.fewer_snapshots")
+
+    # ---- keys that a catalog lends ----
+
+    def lending(self, endpoints=(), life_ms=3600000):
+        """A catalog whose table lies in a bucket that takes only the newest session token."""
+        bucket = Bucket()
+        self.addCleanup(bucket.stop)
+        catalog = self.catalog()
+        catalog.config["endpoints"] = list(endpoints)
+        table = catalog.add(["s"], "t", self.table())
+        with open(table.location[5:], "rb") as f:
+            data = f.read().replace(table.metadata["location"].encode(), b"s3://lake/wh/t")
+        table.location, table.metadata["location"], table.etag = "s3://lake/wh/t/metadata/00000-a.metadata.json", "s3://lake/wh/t", None
+        bucket.objects["/lake/wh/t/metadata/00000-a.metadata.json"] = data
+
+        def credentials():
+            bucket.token = "session-%d" % (int(bucket.token.split("-")[1]) + 1)
+            return [{"prefix": "s3://lake/", "config": {"s3.access-key-id": "AK", "s3.secret-access-key": "SK-secret", "s3.session-token": bucket.token,
+                                                        "s3.session-token-expires-at-ms": str(int(time.time() * 1000) + life_ms), "s3.endpoint": bucket.uri, "client.region": "x-1"}}]
+
+        table.credentials = credentials
+        return catalog, bucket
+
+    def test_lent_keys(self):
+        catalog, bucket = self.lending()
+        done = self.ebb(catalog, "stats", "lake.s.t", more="vended_credentials = true")
+        self.assertEqual(0, done.status, done.err)
+        self.assertTrue(bucket.seen and all(token == "session-1" for token in bucket.seen), bucket.seen)
+        self.assertNotIn("SK-secret", done.err + done.out)
+        self.assertNotEqual(0, self.ebb(catalog, "stats", "lake.s.t", env={"AWS_EC2_METADATA_DISABLED": "true"}).status)
+
+    def test_lent_keys_are_fetched_before_they_expire(self):
+        route = "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials"
+        for endpoints, asked in (((route,), "/credentials"), ((), "tables/t?snapshots=all")):
+            catalog, bucket = self.lending(endpoints, life_ms=-1)
+            done = self.ebb(catalog, "stats", "lake.s.t", more="vended_credentials = true")
+            self.assertEqual(0, done.status, done.err)
+            self.assertGreater(catalog.count(asked), 0 if endpoints else 1)
+
+    def test_lent_keys_that_the_bucket_takes_no_more(self):
+        catalog, bucket = self.lending()
+        bucket.expire_once = True
+        done = self.ebb(catalog, "stats", "lake.s.t", more="vended_credentials = true")
+        self.assertEqual(0, done.status, done.err)
+        self.assertIn("session-2", bucket.seen)
 
     def test_remote_signing_is_refused_by_name(self):
         catalog = self.catalog()
