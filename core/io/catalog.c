@@ -7,7 +7,8 @@
 
 #include "base/text.h"
 
-static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite, &ebb__catalog_rest};
+static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite,
+                                                       &ebb__catalog_rest, &ebb__catalog_glue};
 static const char *const NOT_BUILT[] = {"hive", "postgresql"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])

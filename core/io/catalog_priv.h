@@ -34,6 +34,7 @@ struct ebb_catalog {
 extern const struct ebb__catalog_ops ebb__catalog_directory;
 extern const struct ebb__catalog_ops ebb__catalog_sqlite;
 extern const struct ebb__catalog_ops ebb__catalog_rest;
+extern const struct ebb__catalog_ops ebb__catalog_glue;
 
 /* Whether the type reads local files: path is due then. */
 static inline bool ebb__catalog_is_local(const struct ebb__catalog_ops *ops)
