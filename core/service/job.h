@@ -69,6 +69,11 @@ void ebb_job_result_fini(struct ebb_job_result *result);
 int ebb_job_run(struct ebb_workspace *ws, const struct ebb_job *job, const struct ebb_job_origin *origin,
                 struct ebb_job_result *result, struct ebb_err *err);
 
+/* A recorded run that is open: when it is one of another engine (*is_engine) the engine is asked what became of it, and
+ * it gets its end: done when that is known, else failed. Others are left alone. EBB_ENOT_FOUND; EBB_ELOCKED: another
+ * process is at it; EBB_EENGINE (retryable): the engine does not answer. */
+int ebb_job_settle(struct ebb_workspace *ws, const char *run, bool *is_engine, struct ebb_err *err);
+
 /* Append the statement for Spark or Trino. The table is loaded through its configured catalog and location, gc.enabled
  * and the floor are checked as natively; when the catalog is not configured a location is refused
  * (EBB_ECATALOG_UNKNOWN). Trino has neither dry run nor location: EBB_EUNSUPPORTED. */

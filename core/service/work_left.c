@@ -100,12 +100,39 @@ static int take_ended(struct ebb__work *w, const struct ebb__work_left *left, st
     return rc;
 }
 
+static int take_status(void *data, const struct ebb_record *record, struct ebb_err *err)
+{
+    struct ebb__work_left *left = data;
+
+    (void)err;
+    snprintf(left->run_status, sizeof left->run_status, "%s", record->status);
+    return 0;
+}
+
+/* One of another engine is never begun again: what it did is its end. */
+static int take_settled(struct ebb__work *w, const char *run, struct ebb_err *err)
+{
+    struct ebb__work_left left;
+    int rc;
+
+    memset(&left, 0, sizeof left);
+    snprintf(left.run, sizeof left.run, "%s", run);
+    w->has_begun = true;
+    rc = ebb_store_get(w->site->store, EBB_RECORD_RUN, run, take_status, &left, err);
+    snprintf(w->out->status, sizeof w->out->status, "%s", left.run_status);
+    return rc ? rc : take_ended(w, &left, err);
+}
+
 static int resume(struct ebb__work *w, const char *run, struct ebb_err *err)
 {
     struct ebb_apply_result result;
     struct ebb_workspace *ws = NULL;
-    int rc = ebb__work_connect_run(w, run, &ws, err);
+    bool is_engine = false;
+    int rc = ebb_job_settle(w->context->ws, run, &is_engine, err);
 
+    if (rc || is_engine)
+        return rc ? rc : take_settled(w, run, err);
+    rc = ebb__work_connect_run(w, run, &ws, err);
     memset(&result, 0, sizeof result);
     if (!rc)
         rc = ebb_resume(ebb_workspace_site(ws), run, &result, err);

@@ -19,6 +19,14 @@ CASES = {case.name: case for case in fixtures.cases()}
 OLDER_THAN = "2026-06-01 00:00:00"
 
 
+def open_state(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return "Z"
+
+
 def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
@@ -524,7 +532,7 @@ class Routed(Base):
         with open(self.place.config, "w", encoding="utf-8") as f:
             f.write(text)
 
-    def run_policy(self, binding):
+    def run_policy(self, binding, begin_only=False):
         policies = os.path.join(self.place.base, "policies")
         os.makedirs(policies, exist_ok=True)
         with open(os.path.join(policies, "orphans.lua"), "w", encoding="utf-8") as f:
@@ -536,7 +544,20 @@ class Routed(Base):
         self.write_config(text.replace("return {\n", bind % (policies, "observe", binding), 1))
         first = program.run(["run", "--at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86400))], config=self.place.config, state=self.place.state, env=self.env)
         self.write_config(text.replace("return {\n", bind % (policies, "enforce", binding), 1))
+        if begin_only:
+            return self.begin_and_die()
         return first if first.status else program.run(["run"], config=self.place.config, state=self.place.state, env=self.env)
+
+    def begin_and_die(self):
+        """Killed while the engine removes."""
+        running = subprocess.Popen([program.path(), "run", "--config", self.place.config, "--state", self.place.state], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env={**os.environ, **self.env})
+        try:
+            wait_for(lambda: os.path.exists(os.path.join(self.fake, "child")))
+        finally:
+            running.kill()
+            running.wait()
+        return None
 
     def test_irreversible_is_wanted(self):
         done = self.run_policy('engine = "spark"')
@@ -556,6 +577,19 @@ class Routed(Base):
     def test_large_tables_go(self):
         self.run_policy('engine = { "native", above = 1, use = "spark" }, irreversible = true')
         self.assertEqual(2, len(self.seen()))
+
+    def test_a_run_that_died_is_asked_about_not_begun_again(self):
+        self.put("mode-real", ["hang"])
+        self.run_policy('engine = "spark", irreversible = true', begin_only=True)
+        self.assertEqual(2, len(self.seen()))
+        pid = self.seen()[1]["pid"]
+        self.assertTrue(os.path.exists("/proc/%d" % pid))
+        self.put("mode-real", [""])
+        again = program.run(["run", "--json"], config=self.place.config, state=self.place.state, env=self.env)
+        wait_for(lambda: not os.path.exists("/proc/%d" % pid) or open_state(pid) == "Z")
+        self.assertEqual(2, len(self.seen()), again.out + again.err)
+        self.assertEqual(["failed"], [run["status"] for run in self.runs() if run.get("engine")])
+        self.assertEqual(self.orphans, self.there(self.orphans))
 
     def test_what_a_binding_may_not_say(self):
         for engine in ('engine = "flink"', 'engine = { "spark", above = 1, use = "spark" }', 'engine = { "native", above = "many", use = "spark" }',
