@@ -137,6 +137,21 @@ static int tell_item(struct listing *l, const struct ebb__s3_page *page, const s
     return l->cb(l->data, &listed, &l->err);
 }
 
+/* Whether it lists what was asked for, as far as it says. */
+static bool is_of_prefix(const struct listing *l, const struct ebb__s3_page *page)
+{
+    struct ebb_str told = ebb_buf_str(&page->prefix);
+    struct ebb_buf decoded;
+    bool is_same;
+
+    if (!told.n || ebb_str_is_equal(told, l->prefix))
+        return true;
+    ebb_buf_init(&decoded, EBB__XML_TEXT_MAX);
+    is_same = ebb__s3_decode(told, &decoded) && ebb_str_is_equal(ebb_buf_str(&decoded), l->prefix);
+    ebb_buf_fini(&decoded);
+    return is_same;
+}
+
 /* Keys ascend, begin with the prefix, and lie beyond what was told. Past the end another range goes on. */
 static bool take_items(struct range *r, const struct ebb__s3_page *page)
 {
@@ -180,8 +195,11 @@ static void pass_over(struct range *r)
 static void take_page(struct range *r, const struct ebb__s3_page *page)
 {
     struct listing *l = r->l;
-    bool is_past = take_items(r, page);
+    bool is_past;
 
+    if (!is_of_prefix(l, page))
+        corrupt(l, "it is of another prefix");
+    is_past = take_items(r, page);
     if (l->rc)
         return;
     if (is_past || !page->is_truncated) {
@@ -426,10 +444,22 @@ static int run(struct listing *l)
             fail(l, ask_all(l, &is_done));
         if (is_done || l->rc)
             break;
-        if (!has_pages(l)) /* some came while a page was told */
+        if (has_pages(l)) /* some came while a page was told */
+            continue;
+        if (!ebb__s3_pending(l->s3)) /* whoever was told a page gave up all requests of this client */
+            fail(l, ebb_err_set(&l->err, EBB_EIO, "%s: the listing was broken off", l->what));
+        else
             fail(l, ebb__s3_turn(l->s3, &l->err));
     }
     return l->rc;
+}
+
+static bool is_asking(const struct listing *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->ranges[i]->is_running)
+            return true;
+    return false;
 }
 
 int ebb_s3_list(struct ebb_s3 *s3, const char *bucket, struct ebb_str prefix, unsigned parallel, ebb_s3_enter_cb *enter,
@@ -457,7 +487,7 @@ int ebb_s3_list(struct ebb_s3 *s3, const char *bucket, struct ebb_str prefix, un
         if (rc && err)
             *err = l.err;
     }
-    if (rc)
+    if (rc && is_asking(&l)) /* else what others have under way goes on */
         ebb__s3_drop(s3);
     for (size_t i = 0; i < l.count; i++)
         range_free(l.ranges[i]);

@@ -22,6 +22,7 @@ struct ebb__s3_page {
     size_t count, cap;
     struct ebb_buf keys; /* their bytes */
     struct ebb_buf token;
+    struct ebb_buf prefix; /* that the server says it lists */
     bool has_truncated, is_truncated;
 };
 void ebb__s3_page_init(struct ebb__s3_page *page);

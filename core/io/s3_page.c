@@ -2,6 +2,7 @@
  *
  * One page of a listing, read and checked.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "io/s3_list_priv.h"
@@ -11,12 +12,14 @@ void ebb__s3_page_init(struct ebb__s3_page *page)
     memset(page, 0, sizeof *page);
     ebb_buf_init(&page->keys, EBB__S3_PAGE_BYTES);
     ebb_buf_init(&page->token, EBB__XML_TEXT_MAX);
+    ebb_buf_init(&page->prefix, EBB__XML_TEXT_MAX);
 }
 
 void ebb__s3_page_fini(struct ebb__s3_page *page)
 {
     ebb_buf_fini(&page->keys);
     ebb_buf_fini(&page->token);
+    ebb_buf_fini(&page->prefix);
     free(page->items);
     memset(page, 0, sizeof *page);
 }
@@ -27,6 +30,7 @@ struct reading {
     bool is_encoded;
     struct ebb__s3_page_item item; /* at hand */
     bool has_key, has_size, has_time;
+    uint64_t told_count; /* of keys and common prefixes */
 };
 
 static int add_item(struct reading *r, struct ebb_err *err)
@@ -75,17 +79,16 @@ static int take_key(struct reading *r, struct ebb_str text, struct ebb_err *err)
     return ebb_buf_check(keys, r->what, err);
 }
 
-static int take_size(struct reading *r, struct ebb_str text, struct ebb_err *err)
+static int take_number(struct reading *r, struct ebb_str text, const char *name, uint64_t *out, struct ebb_err *err)
 {
-    uint64_t size = 0;
+    uint64_t n = 0;
 
     for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9' || size > (UINT64_MAX - 9) / 10)
-            return ebb_err_set(err, EBB_ECORRUPT, "%s: a size is no number", r->what);
-        size = 10 * size + (uint64_t)(text.p[i] - '0');
+        if (text.p[i] < '0' || text.p[i] > '9' || n > (UINT64_MAX - 9) / 10)
+            return ebb_err_set(err, EBB_ECORRUPT, "%s: %s is no number", r->what, name);
+        n = 10 * n + (uint64_t)(text.p[i] - '0');
     }
-    r->item.size_bytes = size;
-    r->has_size = text.n > 0;
+    *out = n;
     return 0;
 }
 
@@ -105,8 +108,10 @@ static int take_member(struct reading *r, const char *name, struct ebb_str text,
 {
     if (!strcmp(name, "Key") || !strcmp(name, "Prefix"))
         return take_key(r, text, err);
-    if (!strcmp(name, "Size"))
-        return take_size(r, text, err);
+    if (!strcmp(name, "Size")) {
+        r->has_size = text.n > 0;
+        return take_number(r, text, "a size", &r->item.size_bytes, err);
+    }
     if (!strcmp(name, "ETag"))
         return take_etag(r, text, err);
     if (!strcmp(name, "LastModified"))
@@ -140,6 +145,10 @@ static int on_end(void *data, size_t depth, const char *name, struct ebb_str tex
         r->page->is_truncated = ebb_str_is_equal(text, EBB_STR("true"));
     } else if (!strcmp(name, "NextContinuationToken")) {
         ebb_buf_add_str(&r->page->token, text);
+    } else if (!strcmp(name, "Prefix")) {
+        ebb_buf_add_str(&r->page->prefix, text);
+    } else if (!strcmp(name, "KeyCount")) {
+        return take_number(r, text, "the number of keys", &r->told_count, err);
     } else if (!strcmp(name, "Contents")) {
         if (!r->has_key || !r->has_size || !r->has_time)
             return ebb_err_set(err, EBB_ECORRUPT, "%s: an object without key, size or time", r->what);
@@ -160,6 +169,8 @@ int ebb__s3_page_read(const char *what, struct ebb_str body, bool is_encoded, st
 
     if (!rc && !page->has_truncated)
         rc = ebb_err_set(err, EBB_ECORRUPT, "%s: does not tell whether there is more", what);
+    if (!rc && r.told_count > page->count)
+        rc = ebb_err_set(err, EBB_ECORRUPT, "%s: holds %zu keys of %" PRIu64, what, page->count, r.told_count);
     if (!rc && page->is_truncated && !page->token.len)
         rc = ebb_err_set(err, EBB_ECORRUPT, "%s: there is more, but it does not tell how to go on", what);
     return rc;

@@ -214,7 +214,7 @@ static int place_clock_ms(struct ebb_place *place, const char *probe_name, int64
     int rc = ebb__s3_place_key(p, probe_name, &key, err);
 
     if (!rc)
-        rc = ebb_s3_put(p->s3, p->bucket, ebb_buf_str(&key), "", 0, false, err);
+        rc = ebb_s3_put(p->s3, p->bucket, ebb_buf_str(&key), "", 0, true, err);
     if (!rc) {
         ahead = ebb_s3_ahead_ms(p->s3);
         now = ebb_s3_now_ms(p->s3);

@@ -111,8 +111,8 @@ static int read_object(struct ebb_storage *storage, const struct where *w, size_
 
     *is_cut = false;
     if (max == out->max)
-        rc = ebb__storage_ahead_take(storage->remote, ebb__storage_ahead_of(storage->remote), w->s3, w->target.data,
-                                     out, st, &is_taken, err);
+        rc = ebb__storage_ahead_take(storage->remote, ebb__storage_ahead_of(storage->remote), w->target.data, out, st,
+                                     &is_taken, err);
     if (rc || is_taken)
         return rc;
     rc = ebb_s3_get(w->s3, w->bucket, w->key, max, out, is_cut, &object, err);

@@ -17,7 +17,8 @@ enum state { FREE, ASKED, CAME };
 struct slot {
     enum state state;
     bool has_failed;
-    char *target; /* "s3://bucket/key" */
+    char *target;      /* "s3://bucket/key" */
+    struct ebb_s3 *s3; /* that was asked: it alone brings the answer */
     struct ebb_buf bytes;
     struct ebb_stat st;
 };
@@ -70,14 +71,14 @@ static void on_answer(void *data, const struct ebb__s3_answer *answer)
 static void ask(struct ebb__storage_remote *remote, struct slot *slot, const char *target)
 {
     struct ebb__s3_call call = {.method = "GET", .answer_bytes = OBJECT_MAX};
-    struct ebb_s3 *s3 = NULL;
     char bucket[256];
 
     slot->target = strdup(target);
     ebb_buf_init(&slot->bytes, OBJECT_MAX);
     call.bucket = bucket;
     if (slot->target && !ebb__storage_split(slot->target, bucket, sizeof bucket, &call.key, NULL) &&
-        !ebb__storage_client(remote, slot->target, &s3, NULL) && !ebb__s3_start(s3, &call, on_answer, slot, NULL))
+        !ebb__storage_client(remote, slot->target, &slot->s3, NULL) &&
+        !ebb__s3_start(slot->s3, &call, on_answer, slot, NULL))
         slot->state = ASKED;
     else
         slot_clear(slot);
@@ -128,9 +129,8 @@ static void skip_queued(struct ebb__storage_ahead *ahead, const char *target)
         ahead->next++;
 }
 
-int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead, struct ebb_s3 *s3,
-                            const char *target, struct ebb_buf *out, struct ebb_stat *st, bool *is_taken,
-                            struct ebb_err *err)
+int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead, const char *target,
+                            struct ebb_buf *out, struct ebb_stat *st, bool *is_taken, struct ebb_err *err)
 {
     struct slot *slot = find(ahead, target);
     int rc = 0;
@@ -142,15 +142,15 @@ int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__stor
             drop_others(ahead);
         return 0;
     }
-    while (!rc && slot->state == ASKED && ebb__s3_pending(s3))
-        rc = ebb__s3_turn(s3, err);
+    while (!rc && slot->state == ASKED && ebb__s3_pending(slot->s3))
+        rc = ebb__s3_turn(slot->s3, err);
     *is_taken = !rc && slot->state == CAME && !slot->has_failed && slot->bytes.len <= out->max;
     if (*is_taken) {
         ebb_buf_add_str(out, ebb_buf_str(&slot->bytes));
         *st = slot->st;
         rc = ebb_buf_check(out, target, err);
     }
-    if (slot->state == CAME || !ebb__s3_pending(s3)) /* else its answer is still to come */
+    if (slot->state == CAME || !ebb__s3_pending(slot->s3)) /* else its answer is still to come */
         slot_clear(slot);
     fill(remote, ahead);
     return rc;

@@ -37,7 +37,7 @@ void ebb__storage_ahead_free(struct ebb__storage_ahead *ahead);
 int ebb__storage_ahead_want(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead,
                             const struct ebb_strs *targets, struct ebb_err *err);
 /* Take what was read ahead, waiting for it; *is_taken false: read it now. EBB_ECANCELLED, EBB_ENOMEM. */
-int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead, struct ebb_s3 *s3,
+int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead,
                             const char *target, struct ebb_buf *out, struct ebb_stat *st, bool *is_taken,
                             struct ebb_err *err);
 
