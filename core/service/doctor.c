@@ -96,6 +96,7 @@ static void look_at_all(struct ebb__doctor *d)
     if (d->config) {
         ebb__doctor_policies(d);
         ebb__doctor_catalogs(d);
+        ebb__doctor_engines(d);
     }
     ebb__doctor_state(d);
     if (d->config)

@@ -13,8 +13,8 @@ enum ebb_doctor_level { EBB_DOCTOR_OK, EBB_DOCTOR_WARN, EBB_DOCTOR_FAIL };
 /* "ok", "warn", "fail" */
 const char *ebb_doctor_level_name(enum ebb_doctor_level level);
 
-/* One thing that was looked at. check: "configuration", "policies", "catalog", "table", "clock", "zones", "state",
- * "store", "daemon", "serve", "limits", "versions". Secrets are masked. Borrowed. */
+/* One thing that was looked at. check: "configuration", "policies", "catalog", "table", "storage", "engine", "clock",
+ * "zones", "state", "store", "daemon", "serve", "limits", "versions". Secrets are masked. Borrowed. */
 struct ebb_doctor_line {
     enum ebb_doctor_level level;
     const char *check, *message;

@@ -67,6 +67,7 @@ struct lister {
     int64_t count, problems, read;
     int64_t writable, newest_ms;
     char clock_folder[PATH_MAX]; /* of the first table */
+    char bucket[256];            /* that was looked at last */
 };
 
 static void tell_problem(struct lister *l, const char *table, const struct ebb_err *why)
@@ -96,12 +97,30 @@ static void look_at_quarantine(struct lister *l, const char *table, const char *
                         "%s: %s: %s", table, name, strerror(errno));
 }
 
+/* Of each bucket, the first table's folder. Whether it may be written to shows when a plan is applied. */
+static void look_at_remote(struct lister *l, const char *location)
+{
+    const char *host = strstr(location, "://");
+    char bucket[sizeof l->bucket];
+
+    l->writable++;
+    snprintf(bucket, sizeof bucket, "%.*s", host ? (int)strcspn(host + 3, "/") : 0, host ? host + 3 : "");
+    if (!strcmp(bucket, l->bucket) && bucket[0])
+        return;
+    memcpy(l->bucket, bucket, sizeof bucket);
+    ebb__doctor_bucket(l->d, l->site->storage, location);
+}
+
 static void look_at_folder(struct lister *l, const struct ebb_table *table)
 {
     struct ebb_buf local;
     struct ebb_err why = {0};
     const char *folder;
 
+    if (ebb_storage_is_remote(l->site->storage, table->metadata->location)) {
+        look_at_remote(l, table->metadata->location);
+        return;
+    }
     ebb_buf_init(&local, PATH_MAX);
     if (ebb_uri_map_local(ebb_storage_map(l->site->storage), table->metadata->location, &local, &why)) {
         tell_problem(l, table->label, &why);

@@ -32,8 +32,12 @@ bool ebb__doctor_clock_ahead(struct ebb__doctor *d, const char *folder, int64_t 
 /* Tell of a difference between the clocks, if there is any to speak of. */
 void ebb__doctor_clock_of(struct ebb__doctor *d, const char *folder);
 
+/* Look at the bucket that holds a table's folder, reading only. */
+void ebb__doctor_bucket(struct ebb__doctor *d, struct ebb_storage *storage, const char *uri);
+
 void ebb__doctor_policies(struct ebb__doctor *d);
 void ebb__doctor_catalogs(struct ebb__doctor *d);
+void ebb__doctor_engines(struct ebb__doctor *d);
 void ebb__doctor_state(struct ebb__doctor *d);
 void ebb__doctor_serve(struct ebb__doctor *d);
 void ebb__doctor_system(struct ebb__doctor *d);
