@@ -98,6 +98,11 @@ static void print_details(struct ebb_buf *out, enum ebb_record_kind kind, const 
         ebb_buf_puts(out, "  ");
         ebb_print_count(out, ebb_value_int_of(map, "moved", 0));
         ebb_buf_puts(out, " moved");
+        if (ebb_value_int_of(map, "deleted", 0)) {
+            ebb_buf_puts(out, ", ");
+            ebb_print_count(out, ebb_value_int_of(map, "deleted", 0));
+            ebb_buf_puts(out, " deleted");
+        }
         if (ebb_value_int_of(map, "returned", 0)) {
             ebb_buf_puts(out, ", ");
             ebb_print_count(out, ebb_value_int_of(map, "returned", 0));

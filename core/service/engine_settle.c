@@ -40,7 +40,7 @@ static int make_job(struct ebb_workspace *ws, const struct found *f, struct ebb_
 
 static int settle(struct ebb_workspace *ws, const char *run, const struct found *f, struct ebb_err *err)
 {
-    static const char *const OPEN[] = {"started", NULL};
+    static const char *const OPEN[] = {"started", "interrupted", NULL};
     struct ebb_job_origin origin;
     struct ebb__engine_job j;
     struct ebb_job job;

@@ -110,7 +110,7 @@ static int end_run(void *data, const struct ebb_record *record, struct ebb_err *
     struct ending *e = data;
     struct ebb__engine_job j = *e->j;
 
-    if (strcmp(record->status, "started") != 0)
+    if (strcmp(record->status, "started") != 0 && strcmp(record->status, "interrupted") != 0)
         return 0;
     snprintf(j.run, sizeof j.run, "%s", record->id);
     j.now_ms = record->at_ms;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "table/record_text_priv.h"
 
 #define DEFAULT_AGE_MS ((int64_t)7 * 24 * 3600 * 1000)
 
@@ -32,13 +33,29 @@ static int64_t age_from(const struct ebb_record *record)
     return record->end_ms > 0 ? record->end_ms : record->at_ms;
 }
 
+/* What another engine removed lies nowhere. */
+static int is_of_engine(const struct ebb_record *record, bool *out, struct ebb_err *err)
+{
+    struct ebb_buf kind;
+    int rc;
+
+    ebb_buf_init(&kind, 4096);
+    rc = ebb__record_text(record->json, "kind", &kind, err);
+    *out = !strcmp(ebb_buf_cstr(&kind), "engine");
+    ebb_buf_fini(&kind);
+    return rc;
+}
+
 static int take_old(void *data, const struct ebb_record *record, struct ebb_err *err)
 {
     struct purging *p = data;
+    bool is_engine = false;
+    int rc;
 
     if (!is_purgeable(record->status) || age_from(record) > p->before_ms)
         return 0;
-    return ebb_strs_add(&p->runs, record->id, err);
+    rc = is_of_engine(record, &is_engine, err);
+    return rc || is_engine ? rc : ebb_strs_add(&p->runs, record->id, err);
 }
 
 static int tell_young(const struct purging *p, const struct ebb_record *record, struct ebb_err *err)

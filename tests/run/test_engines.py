@@ -129,6 +129,17 @@ class Spark(Base):
         plans = program.run(["plans", "--json"], config=self.place.config, state=self.place.state, env=self.env)
         self.assertEqual("applied", json.loads(plans.out.splitlines()[0])["status"])
 
+    def test_its_run_is_neither_purged_nor_restored(self):
+        self.put("answer", self.orphans)
+        self.assertEqual(0, self.job().status)
+        run = self.runs()[0]["id"]
+        for words, status, told in ((["purge", "--older-than", "0d"], 0, "Nothing to purge"), (["restore", run], None, "not a run that moved files"),
+                                    (["apply", "--resume", run, "--yes"], None, "not a run that moved files")):
+            with self.subTest(words=words):
+                done = program.run(words, config=self.place.config, state=self.place.state, env=self.env)
+                self.assertIn(told, done.out + done.err)
+                self.assertEqual(status, done.status) if status is not None else self.assertNotEqual(0, done.status)
+
     def test_nothing_to_remove_is_not_asked_twice(self):
         self.put("answer", [])
         self.assertEqual(0, self.job().status)
