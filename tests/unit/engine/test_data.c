@@ -56,7 +56,7 @@ static void test_bad(void **state)
         {"while true do end", EBB_ECONFIG, "gas"},
         {"return { a = os.getenv(\"HOME\") }", EBB_ECONFIG, "os: unknown"},
         {"return policy {}", EBB_ECONFIG, "policy: unknown"},
-        {"return { 1, x = 2 }", EBB_ECONFIG, "names and numbers"},
+        {"return { 1, 2, x = 3 }", EBB_ECONFIG, "names and numbers"},
     };
     struct ebb_err err;
 
