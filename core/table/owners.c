@@ -200,6 +200,7 @@ struct survey {
     struct ebb_owners *owners;
     const struct ebb_table *table;
     bool second_pass; /* entries without a pointer come after all that have one */
+    bool has_open;    /* there are such entries: else one pass is enough */
 };
 
 static bool is_same(const char *a, const char *b)
@@ -316,8 +317,10 @@ static int on_table(void *data, const struct ebb_table_ref *ref, struct ebb_err 
 
     if (ebb_site_is_cancelled(s->owners->site))
         return ebb_err_set(err, EBB_ECANCELLED, "interrupted: while looking at the tables of catalog %s", ref->catalog);
-    if (!ref->metadata_uri)
+    if (!ref->metadata_uri) {
+        s->has_open = true;
         return s->second_pass ? survey_unloadable(s, ref, &ref->problem, err) : 0;
+    }
     if (s->second_pass || is_known_state(s->owners, ref))
         return 0;
     rc = ebb_table_open_ref(s->owners->site, ref, &t, &why);
@@ -336,7 +339,7 @@ static int look_at_catalogs(struct survey *s, struct ebb_err *err)
     const struct ebb_site *site = s->owners->site;
     int rc = 0;
 
-    for (int pass = 0; !rc && pass < 2; pass++) {
+    for (int pass = 0; !rc && (pass == 0 || (pass == 1 && s->has_open)); pass++) {
         s->second_pass = pass == 1;
         for (size_t i = 0; !rc && i < site->catalog_count; i++)
             rc = ebb_catalog_list(site->catalogs[i], on_table, s, err);
@@ -495,7 +498,7 @@ static int look_above(struct survey *s, struct ebb_err *err)
 
 int ebb__owners_look(struct ebb_owners *owners, const struct ebb_table *table, struct ebb_err *err)
 {
-    struct survey survey = {owners, table, false};
+    struct survey survey = {owners, table, false, false};
     int rc;
 
     owners->has_changed = false;
