@@ -70,7 +70,7 @@ static void put_binding(const struct ebb_binding *b, struct ebb_value *bind)
 }
 
 /* A URL may hold a secret anywhere but in the name of the host. */
-static void put_url(struct ebb_value *map, const char *url)
+static void put_url(struct ebb_value *map, const char *key, const char *url)
 {
     const char *host = strstr(url, "://");
     size_t n = host ? strcspn(host + 3, "/?#") : 0;
@@ -87,7 +87,7 @@ static void put_url(struct ebb_value *map, const char *url)
     ebb_buf_append(&text, name, (size_t)(rest - name));
     if (*rest)
         ebb_buf_puts(&text, *rest == '/' && !rest[1] ? "/" : "/***");
-    ebb_value_put_str(map, "url", ebb_buf_cstr(&text));
+    ebb_value_put_str(map, key, ebb_buf_cstr(&text));
     ebb_buf_fini(&text);
 }
 
@@ -99,7 +99,7 @@ static void put_notify(const struct ebb_serve_config *s, struct ebb_value *serve
         struct ebb_value *map = ebb_value_add_map(list);
 
         if (s->notify[i].url)
-            put_url(map, s->notify[i].url);
+            put_url(map, "url", s->notify[i].url);
         else
             put_texts(map, "command", &s->notify[i].command);
         if (s->notify[i].headers.count)
@@ -142,6 +142,30 @@ static void put_tables(const struct ebb_config *c, struct ebb_value *root)
         ebb_value_put_bool(ebb_value_put_map(tables, c->below_floor.items[i]), "allow_below_floor", true);
 }
 
+static void put_known(struct ebb_value *map, const char *key, const char *text)
+{
+    if (text)
+        ebb_value_put_str(map, key, text);
+}
+
+static void put_storage(const struct ebb_s3_config *c, struct ebb_value *root)
+{
+    struct ebb_value *s3 = ebb_value_put_map(ebb_value_put_map(root, "storage"), "s3");
+
+    if (c->endpoint)
+        put_url(s3, "endpoint", c->endpoint);
+    put_known(s3, "region", c->aws.region);
+    if (c->path_style >= 0)
+        ebb_value_put_bool(s3, "path_style", c->path_style == 1);
+    put_known(s3, "access_key_id", c->aws.access_key_id ? "***" : NULL);
+    put_known(s3, "secret_access_key", c->aws.secret_access_key ? "***" : NULL);
+    put_known(s3, "session_token", c->aws.session_token ? "***" : NULL);
+    put_known(s3, "profile", c->aws.profile);
+    put_known(s3, "ca_file", c->ca_file);
+    if (c->requests)
+        ebb_value_put_int(s3, "requests", c->requests);
+}
+
 static void put_all(const struct ebb_config *c, struct ebb_value *root)
 {
     struct ebb_value *bind;
@@ -149,6 +173,7 @@ static void put_all(const struct ebb_config *c, struct ebb_value *root)
     ebb_value_put_str(root, "file", c->file);
     ebb__config_put_catalogs(c, root);
     put_locations(c, root);
+    put_storage(&c->s3, root);
     ebb_value_put_str(root, "policies", c->policies);
     bind = ebb_value_put_list(root, "bind");
     for (size_t i = 0; i < c->binding_count; i++)
