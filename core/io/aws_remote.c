@@ -125,6 +125,14 @@ static int keep_json(struct ebb_aws_credentials *c, const struct ebb_http_fetche
     return rc;
 }
 
+/* A source that is there but broken is named. */
+static int broken(int rc, const char *source, struct ebb_err *err)
+{
+    if (!rc || rc == -EBB_ECANCELLED || rc == -EBB_ENOMEM || rc == -EBB_ECONFIG)
+        return rc;
+    return ebb_err_as(err, EBB_ECONFIG, source);
+}
+
 /* ---- web identity ---- */
 
 static int on_sts(void *data, size_t depth, const char *name, struct ebb_str text, struct ebb_err *err)
@@ -285,6 +293,7 @@ int ebb__aws_from_container(struct ebb_aws_credentials *c, bool *found, struct e
         rc = fetch(c, "GET", url.data, header.len ? header.data : NULL, NEAR_MS, (struct ebb_str){"", 0}, &got, err);
         if (!rc)
             rc = keep_json(c, &got, "the container", err);
+        rc = broken(rc, "keys of the container", err);
         ebb_http_fetched_fini(&got);
     }
     ebb_buf_fini(&header);
@@ -355,6 +364,7 @@ int ebb__aws_from_instance(struct ebb_aws_credentials *c, bool *found, struct eb
             rc = keep_json(c, &got, "the instance", err);
         ebb_http_fetched_fini(&got);
     }
+    rc = broken(rc, "keys of the instance", err);
 out:
     ebb_http_fetched_fini(&token);
     ebb_buf_fini(&path);

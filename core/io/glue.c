@@ -158,8 +158,9 @@ static int put_headers(struct ebb__glue *g, const char *action, struct ebb_str b
     return rc;
 }
 
+/* *is_sent: what fails from then on is the endpoint's. */
 static int send_once(struct ebb__glue *g, const char *action, struct ebb_str body, struct ebb_http_fetched *out,
-                     struct ebb_err *err)
+                     bool *is_sent, struct ebb_err *err)
 {
     struct ebb_strs headers;
     struct ebb_buf url;
@@ -178,6 +179,7 @@ static int send_once(struct ebb__glue *g, const char *action, struct ebb_str bod
     rc = ebb_buf_check(&url, "endpoint", err);
     if (!rc)
         rc = put_headers(g, action, body, &headers, err);
+    *is_sent = !rc;
     if (!rc)
         rc = ebb_http_sync_call(g->http, &call, out, err);
     ebb_strs_fini(&headers);
@@ -344,7 +346,7 @@ static int take_answer(struct ebb_http_fetched *fetched, struct ebb_buf *answer,
 int ebb__glue_ask(struct ebb__glue *g, const char *action, const char *what, struct ebb_str body,
                   struct ebb_buf *answer, char type[64], struct ebb_err *err)
 {
-    bool was_renewed = false, is_again = true;
+    bool was_renewed = false, is_again = true, is_sent;
     char message[320];
     int rc = 0;
 
@@ -353,9 +355,9 @@ int ebb__glue_ask(struct ebb__glue *g, const char *action, const char *what, str
 
         is_again = false;
         type[0] = '\0';
-        rc = send_once(g, action, body, &fetched, err);
+        rc = send_once(g, action, body, &fetched, &is_sent, err);
         if (rc) {
-            rc = fail_unanswered(g, what, err);
+            rc = is_sent ? fail_unanswered(g, what, err) : rc;
         } else if (fetched.status == 200) {
             rc = take_answer(&fetched, answer, err);
         } else {

@@ -31,8 +31,8 @@ class Server:
                     self.close_connection = True
                     return
                 status, headers, data = made
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                self.send_response_only(status)
+                for name, value in {"Date": self.date_time_string(), **headers, "Content-Length": str(len(data))}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(data)
