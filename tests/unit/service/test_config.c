@@ -207,7 +207,7 @@ static const struct bad BAD[] = {
      "go with credential only", ""},
     {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = 'a' } } }", EBB_ECONFIG,
      "catalogs.l.headers: a table", ""},
-    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { X = 'a\nb' } } } }", EBB_ECONFIG,
+    {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { X = 'a\\nb' } } } }", EBB_ECONFIG,
      "catalogs.l.headers: [\"Name\"]", ""},
     {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { authorization = 'a' } } } }",
      EBB_ECONFIG, "use token or credential", ""},
