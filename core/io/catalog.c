@@ -9,7 +9,7 @@
 
 static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite,
                                                        &ebb__catalog_rest, &ebb__catalog_glue};
-static const char *const NOT_BUILT[] = {"hive", "postgresql"};
+static const char *const NOT_BUILT[] = {"gravitino", "hive", "postgresql"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -69,7 +69,7 @@ static int unknown_type(const struct ebb_catalog_config *config, struct ebb_err 
     if (near)
         ebb_err_hint(err, "did you mean '%s'?", near);
     else
-        ebb_err_hint(err, "types are directory, sqlite, rest, gravitino and glue");
+        ebb_err_hint(err, "types are directory, sqlite, rest and glue");
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout), `sqlite`
- * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog), `rest` (Iceberg REST), `gravitino` and `glue`, and
+ * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog), `rest` (Iceberg REST) and `glue`, and
  * tables opened by path. Read only, but for what io/catalog_commit.h does. Never decides by numbers in file names in a
  * catalog table: only the pointer counts. Not thread safe.
  */

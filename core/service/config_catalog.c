@@ -88,7 +88,7 @@ static int unknown_type(const struct ebb__config_reader *r, const char *where, c
     if (nearest)
         ebb_err_hint(err, "did you mean %s?", nearest);
     else
-        ebb_err_hint(err, "types are directory, sqlite, rest, gravitino and glue");
+        ebb_err_hint(err, "types are directory, sqlite, rest and glue");
     return -(int)EBB_ECONFIG;
 }
 

@@ -185,7 +185,7 @@ static const struct bad BAD[] = {
     {"return { catalogs = { l = { type = 'postgresql' } } }", EBB_EUNSUPPORTED, "catalogs.l: type postgresql", ""},
     {"return { catalogs = { l = { type = 'rset' } } }", EBB_ECONFIG, "catalogs.l.type: there is no such", "rest"},
     {"return { catalogs = { l = { type = 'oracle' } } }", EBB_ECONFIG, "catalogs.l.type: there is no such",
-     "gravitino"},
+     "glue"},
     {"return { catalogs = { l = { typ = 'rest' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.typ: unknown", "type"},
     {"return { catalogs = { l = { type = 'rest' } } }", EBB_ECONFIG, "catalogs.l.uri: is missing", ""},
     {"return { catalogs = { l = { type = 'rest', uri = 'http://x', path = 'y' } } }", EBB_ECONFIG_UNKNOWN_KEY,
