@@ -10,6 +10,7 @@
 
 #define PARALLEL 16
 #define RANGES_MAX 4096
+#define SPLIT_PAGES 2 /* a range that gave fewer may be about to end: cutting it would only ask twice */
 #define CUTS_MAX 4096
 #define BEYOND "\xF4\x8F\xBF\xBF" /* U+10FFFF: after every key that begins like what stands before it */
 
@@ -371,7 +372,7 @@ static struct range *longest(const struct listing *l)
     for (size_t i = 0; i < l->count; i++) {
         struct range *r = l->ranges[i];
 
-        if (!r->is_done && r->is_long && r->is_running && (!best || r->pages > best->pages))
+        if (!r->is_done && r->is_long && r->is_running && r->pages >= SPLIT_PAGES && (!best || r->pages > best->pages))
             best = r;
     }
     return best;

@@ -38,6 +38,15 @@ def fill(s3, place, count):
             os.utime(name, (OLD, OLD))
 
 
+class Far(proxy.Latency):
+    """Counts what it lets wait."""
+    asked = 0
+
+    def before(self, request, count):
+        self.asked += 1
+        return super().before(request, count)
+
+
 def bare(s3, endpoint, bucket):
     client = s3client.Client(endpoint, s3.key, s3.secret, s3.region)
     begin, pages, keys = time.monotonic(), 0, 0
@@ -64,12 +73,15 @@ def main():
         case = next(c for c in world.fixtures.cases() if c.name == CASE)
         place = world.OnS3(case, work, s3, s3.new_bucket())
         fill(s3, place, count)
-        with proxy.Proxy(s3.endpoint, proxy.Latency(0.02)) as far:
+        toxic = Far(0.02)
+        with proxy.Proxy(s3.endpoint, toxic) as far:
             for name, endpoint in (("near", s3.endpoint), ("20 ms away", far.endpoint)):
                 seconds, pages, keys = bare(s3, endpoint, place.bucket)
+                toxic.asked = 0
                 mine = min(planned(place, endpoint) for _ in range(2))
                 print("%-10s  bare LIST %6.2f s (%d pages, %d keys)   ebb plan %6.2f s (%d listed)   ratio %.2f"
                       % (name, seconds, pages, keys, mine[0], mine[1], mine[0] / seconds), flush=True)
+            print("requests of one plan: %d" % (toxic.asked // 2))
     finally:
         s3.stop()
         shutil.rmtree(work, ignore_errors=True)
