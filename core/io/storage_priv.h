@@ -37,9 +37,8 @@ void ebb__storage_ahead_free(struct ebb__storage_ahead *ahead);
 int ebb__storage_ahead_want(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead,
                             const struct ebb_strs *targets, struct ebb_err *err);
 /* Take what was read ahead, waiting for it; *is_taken false: read it now. EBB_ECANCELLED, EBB_ENOMEM. */
-int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead,
-                            const char *target, struct ebb_buf *out, struct ebb_stat *st, bool *is_taken,
-                            struct ebb_err *err);
+int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead, const char *target,
+                            struct ebb_buf *out, struct ebb_stat *st, bool *is_taken, struct ebb_err *err);
 
 /* Take "s3://bucket/key" apart; key borrows, and is NUL terminated. EBB_ELOCATION. */
 int ebb__storage_split(const char *target, char *bucket, size_t size, struct ebb_str *key, struct ebb_err *err);

@@ -25,9 +25,10 @@ struct ebb_binding {
     const struct ebb_value *params; /* overrides, or NULL; owned by the configuration */
     bool allow_below_floor;
     bool allow_override_quiet;
-    enum ebb_job_engine engine; /* who removes orphans: engine = "native", or { "native", above = "50M files", use = "spark" } */
-    int64_t engine_above;       /* for tables with more files than that only; 0: for all */
-    bool irreversible;          /* an engine's deleting for good is agreed to */
+    enum ebb_job_engine
+        engine; /* who removes orphans: engine = "native", or { "native", above = "50M files", use = "spark" } */
+    int64_t engine_above;              /* for tables with more files than that only; 0: for all */
+    bool irreversible;                 /* an engine's deleting for good is agreed to */
     const struct ebb_value *guard;     /* stricter guards, or NULL; owned by the configuration, like the next */
     const struct ebb_value *blackouts; /* dates on which nothing starts, or NULL */
     const char *blackout_tz;           /* NULL: UTC */
@@ -38,7 +39,7 @@ void ebb_binding_site(const struct ebb_binding *binding, struct ebb_settings_sit
 struct ebb_config_catalog {
     char *name, *type, *path, *ca_file, *uri; /* owned; uri: of the command line only, see config.uri */
     struct ebb_strs headers;                  /* owned */
-    struct ebb_catalog_config config;    /* borrows from these, and from the file's root */
+    struct ebb_catalog_config config;         /* borrows from these, and from the file's root */
 };
 
 /* A way to tell people of something: a URL to POST to, or a command that gets JSON on standard input. */
@@ -95,8 +96,8 @@ struct ebb_config {
     struct ebb_serve_config serve;
     struct ebb_engines_config engines;
     struct ebb_s3_config
-        s3; /* storage = { s3 = { … } }; borrows from root. Zeroed (path_style -1): the environment's */
-    char *s3_ca_file;              /* absolute; NULL none */
+        s3;           /* storage = { s3 = { … } }; borrows from root. Zeroed (path_style -1): the environment's */
+    char *s3_ca_file; /* absolute; NULL none */
     struct ebb_strs secrets;       /* what came from the environment: never to be shown */
     const struct ebb_value *flags; /* site flags for quiet windows, or NULL */
     struct ebb_value *root;        /* the whole, for show; owned */

@@ -14,8 +14,8 @@
 
 struct ebb__child {
     pid_t pid;
-    int out, error;         /* read ends, -1 closed */
-    int out_log, error_log; /* -1 closed */
+    int out, error;                /* read ends, -1 closed */
+    int out_log, error_log;        /* -1 closed */
     size_t out_bytes, error_bytes; /* that were kept; one that reached log_max may be cut */
     size_t log_max;                /* of each log; EBB__SHELL_LOG_BYTES unless it is set after the start */
 };

@@ -108,7 +108,8 @@ static int add_absolute(struct ebb_workspace *ws, const char *text, struct ebb_e
     struct ebb_buf b;
     int rc;
 
-    if (!equals || equals[1] == '/' || !strncmp(equals + 1, "file:", 5) || !strncmp(equals + 1, "s3://", 5) || !getcwd(cwd, sizeof cwd))
+    if (!equals || equals[1] == '/' || !strncmp(equals + 1, "file:", 5) || !strncmp(equals + 1, "s3://", 5) ||
+        !getcwd(cwd, sizeof cwd))
         return ebb_strs_add(&ws->maps, text, err);
     ebb_buf_init(&b, 2 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_append(&b, text, (size_t)(equals + 1 - text));

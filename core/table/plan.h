@@ -41,8 +41,8 @@ struct ebb_plan_options {
     int (*offers)(void *data, int (*cb)(void *cb_data, struct ebb_str location, struct ebb_err *err), void *cb_data,
                   struct ebb_err *err);
     void *offers_data;
-    /* Told of each offer that must stay, and by which rule, instead of refusing the whole answer: for who only compares.
-     * NULL: refuse. */
+    /* Told of each offer that must stay, and by which rule, instead of refusing the whole answer: for who only
+     * compares. NULL: refuse. */
     int (*refused)(void *data, struct ebb_str location, enum ebb_offer_rule rule, struct ebb_err *err);
     void *refused_data;
     const char *engine;  /* who makes the offer or is to remove what the plan holds (kept in it), or NULL: ebb */

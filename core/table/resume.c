@@ -10,7 +10,8 @@ struct resume {
 
 /* ---- what became of each journaled file ---- */
 
-/* Both names are one file: a move by hard link, or by a copy, that stopped in the middle. The old name is the safe one. */
+/* Both names are one file: a move by hard link, or by a copy, that stopped in the middle. The old name is the safe one.
+ */
 static int finish_link(struct ebb__run *run, const struct ebb_removal_file *file, struct ebb_err *err)
 {
     enum ebb_removal outcome;
