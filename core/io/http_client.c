@@ -89,7 +89,7 @@ static int take_call(struct ebb_http_request *r, const struct ebb_http_call *cal
     r->tries_max = or_default(call->tries, TRIES);
     r->first_wait_ms = or_default(call->first_wait_ms, FIRST_WAIT_MS);
     r->max_wait_ms = or_default(call->max_wait_ms, MAX_WAIT_MS);
-    r->may_repeat = call->can_repeat || ebb__http_is_idempotent(call->method);
+    r->may_repeat = !call->is_once && (call->can_repeat || ebb__http_is_idempotent(call->method));
     r->seed = call->seed;
     r->ends_at = ebb_clock_elapsed_ms() + r->deadline_ms;
     r->body_bytes = call->body.n;

@@ -41,6 +41,8 @@ struct ebb_http_call {
      * is longer. A pause that would end after the deadline is not begun: the last answer or error is the result. */
     unsigned first_wait_ms, max_wait_ms;
     bool can_repeat; /* a POST or PATCH may be sent again; else only when nothing was sent (no connection) */
+    bool is_once;    /* no new connection takes the place of a dead one behind the caller's back: sent once a try, on a
+                        connection of its own; and repeated only when nothing was sent */
     uint64_t seed;   /* of the jitter, so that it can be repeated */
 };
 struct ebb_http_result {

@@ -291,6 +291,14 @@ out:
     return rc;
 }
 
+/* Those that never had their turn, since others took all rounds, are not gone. */
+static void fail_unasked(struct removal *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->is_told[i] && !r->items[i].err.error)
+            ebb_err_set(&r->items[i].err, EBB_EIO, "s3://%.80s: the server is too busy to delete it", r->bucket);
+}
+
 static int delete_all(struct removal *r, struct ebb_err *err)
 {
     bool is_done = false;
@@ -302,7 +310,9 @@ static int delete_all(struct removal *r, struct ebb_err *err)
     for (size_t i = 0; !rc && r->lacks_batches && i < r->count; i++)
         if (!r->is_told[i])
             rc = delete_single(r, i, err);
-    return run(r->s3, rc, err);
+    rc = run(r->s3, rc, err);
+    fail_unasked(r);
+    return rc;
 }
 
 int ebb_s3_delete_many(struct ebb_s3 *s3, const char *bucket, struct ebb_s3_delete_item *items, size_t n,

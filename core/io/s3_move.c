@@ -48,7 +48,7 @@ static void on_copy_removed(void *data, const struct ebb__s3_answer *answer)
     (void)data, (void)answer; /* it stays when it can't go: under a name of ours, and nothing is lost */
 }
 
-static void remove_copy(struct ebb__s3_move *m)
+static void remove_on_condition(struct ebb__s3_move *m)
 {
     char match[EBB_S3_ETAG_MAX + 16];
     char *items[] = {match};
@@ -60,19 +60,70 @@ static void remove_copy(struct ebb__s3_move *m)
     ebb__s3_start(m->s3, &call, on_copy_removed, m, NULL);
 }
 
+static void on_copy_again(void *data, const struct ebb__s3_answer *a)
+{
+    struct ebb__s3_move *m = data;
+    const struct ebb__s3_call call = {.method = "DELETE", .bucket = m->to_bucket, .key = m->item->to, .is_once = true};
+    struct ebb_s3_object o;
+
+    if (!a->err->error && !ebb__s3_object_of(a, "copy", &o, NULL) && ebb__s3_move_is_ours(m, &o) &&
+        !strcmp(o.etag, m->item->after.etag))
+        ebb__s3_start(m->s3, &call, on_copy_removed, m, NULL);
+}
+
+/* What a writer has put there since (where a restore goes to, say) stays. */
+static void remove_copy(struct ebb__s3_move *m)
+{
+    const struct ebb__s3_call look = {.method = "HEAD", .bucket = m->to_bucket, .key = m->item->to};
+
+    if (m->deletes_if_match)
+        remove_on_condition(m);
+    else
+        ebb__s3_start(m->s3, &look, on_copy_again, m, NULL);
+}
+
 /* ---- the source goes ---- */
+
+static void look_at_source(struct ebb__s3_move *m, ebb__s3_cb *cb)
+{
+    const struct ebb__s3_call look = {.method = "HEAD", .bucket = m->from_bucket, .key = m->item->from};
+
+    next(m, &look, cb);
+}
+
+/* It may have gone in a try whose answer was lost: then the copy is all that is left. */
+static void on_denied_look(void *data, const struct ebb__s3_answer *a)
+{
+    struct ebb__s3_move *m = data;
+    struct ebb_s3_object o;
+
+    if (a->err->error == EBB_ENOENT)
+        memset(&m->item->err, 0, sizeof m->item->err);
+    else if (!a->err->error && !ebb__s3_object_of(a, "source", &o, NULL) && is_source(m, &o))
+        remove_copy(m);
+}
+
+static void on_last_look(void *data, const struct ebb__s3_answer *a);
 
 static void on_deleted(void *data, const struct ebb__s3_answer *a)
 {
     struct ebb__s3_move *m = data;
 
+    m->is_unsure = m->is_unsure || a->is_unsure;
     if (!a->err->error || a->err->error == EBB_ENOENT)
         return;
+    if (!m->deletes_if_match && a->err->retryable && m->deletions < EBB__S3_TRIES) {
+        look_at_source(m, on_last_look); /* never again what may be another object by now */
+        return;
+    }
     m->item->err = *a->err;
-    if (a->err->error == EBB_ECHANGED)
+    if (a->err->error == EBB_ECHANGED) {
         set_err(m, EBB_ECHANGED, "was replaced while it was moved");
-    if (a->err->error == EBB_ECHANGED || a->err->error == EBB_EPERMISSION)
-        remove_copy(m);
+        if (!m->is_unsure)
+            remove_copy(m);
+    } else if (a->err->error == EBB_EPERMISSION) {
+        look_at_source(m, on_denied_look);
+    }
 }
 
 static void delete_source(struct ebb__s3_move *m)
@@ -83,6 +134,8 @@ static void delete_source(struct ebb__s3_move *m)
     struct ebb__s3_call call = {.method = "DELETE", .bucket = m->from_bucket, .key = m->item->from};
 
     snprintf(match, sizeof match, "If-Match: %s", m->item->etag);
+    m->deletions++;
+    call.is_once = !m->deletes_if_match;
     if (m->deletes_if_match)
         call.headers = &headers;
     next(m, &call, on_deleted);
@@ -106,13 +159,13 @@ static void on_last_look(void *data, const struct ebb__s3_answer *a)
         return;
     }
     set_err(m, EBB_ECHANGED, "was replaced while it was moved");
-    remove_copy(m);
+    if (!m->is_unsure) /* else the copy may be all that is left of it */
+        remove_copy(m);
 }
 
 static void on_copy_seen(void *data, const struct ebb__s3_answer *a)
 {
     struct ebb__s3_move *m = data;
-    const struct ebb__s3_call look = {.method = "HEAD", .bucket = m->from_bucket, .key = m->item->from};
 
     if (a->err->error) {
         if (!m->copy_error.error) {
@@ -136,7 +189,7 @@ static void on_copy_seen(void *data, const struct ebb__s3_answer *a)
     if (m->deletes_if_match)
         delete_source(m);
     else
-        next(m, &look, on_last_look);
+        look_at_source(m, on_last_look);
 }
 
 void ebb__s3_move_check_copy(struct ebb__s3_move *m)

@@ -212,6 +212,22 @@ static bool is_stored(struct ebb_s3 *s3, const char *bucket, struct ebb_str key,
     return same;
 }
 
+/* Whatever else answers 200 (a proxy's page) has stored nothing. */
+static int check_stored(const struct ebb__s3_got *got, const char *bucket, struct ebb_str key, struct ebb_err *err)
+{
+    const struct ebb__s3_answer answer = {.headers = &got->headers};
+    struct ebb_buf what;
+
+    if (ebb__s3_header(&answer, "ETag"))
+        return 0;
+    ebb_buf_init(&what, 1024);
+    ebb__s3_name(&what, bucket, key);
+    ebb_err_set(err, EBB_ECORRUPT, "%s: the answer to storing it has no ETag; is it an S3 server's?",
+                ebb_buf_cstr(&what));
+    ebb_buf_fini(&what);
+    return -EBB_ECORRUPT;
+}
+
 int ebb_s3_put(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const void *bytes, size_t n, bool is_new,
                struct ebb_err *err)
 {
@@ -223,7 +239,10 @@ int ebb_s3_put(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const 
     int rc;
 
     call.headers = &headers;
+    call.is_fresh = is_new; /* a hidden repetition would find its own object, and not know it */
     rc = ebb__s3_do(s3, &call, &got, err);
+    if (!rc)
+        rc = check_stored(&got, bucket, key, err);
     if (rc && is_new && (got.status == 412 || got.status == 409)) {
         rc = got.is_unsure && is_stored(s3, bucket, key, bytes, n) ? 0 : ebb_err_as(err, EBB_EEXIST, NULL);
         if (rc && err)

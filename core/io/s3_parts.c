@@ -184,6 +184,8 @@ int ebb__s3_move_large(struct ebb__s3_move *m, struct ebb_err *err)
         rc = copy_parts(&u, &why);
     if (!rc) {
         rc = complete(&u, &m->copy_error);
+        if (rc && !is_for_all(rc))
+            give_up(&u); /* one that is complete does not mind */
         why = m->copy_error;
         rc = is_for_all(rc) ? rc : 0;
     } else if (u.id.len) {

@@ -51,6 +51,8 @@ struct ebb__s3_call {
     const struct ebb_strs *headers; /* "Name: value"; NULL none */
     struct ebb_str body;
     size_t answer_bytes;      /* 0: EBB__S3_ANSWER_BYTES */
+    bool is_once;             /* never sent again when it may have been carried out, or after a pause */
+    bool is_fresh;            /* each sending of it is one of the tries: none is hidden by a connection that was kept */
     bool may_fail_in_success; /* a 200 may hold <Error> (copies): then it counts as that error */
 };
 /* What came of it. All is borrowed during the callback. */

@@ -22,7 +22,7 @@ struct ebb__s3_request {
     /* what is asked */
     char *method, *bucket, *query, *body;
     struct ebb_buf key;
-    bool has_key, may_fail_in_success;
+    bool has_key, may_fail_in_success, is_once, is_fresh;
     size_t body_bytes, answer_bytes;
     struct ebb_strs headers;
     char sha256[EBB_SHA256_HEX];
@@ -64,6 +64,8 @@ static int copy_call(struct ebb__s3_request *r, const struct ebb__s3_call *call,
     r->answer_bytes = r->answer.max;
     r->has_key = call->key.p != NULL;
     r->may_fail_in_success = call->may_fail_in_success;
+    r->is_once = call->is_once;
+    r->is_fresh = call->is_once || call->is_fresh;
     r->method = strdup(call->method);
     r->bucket = strdup(call->bucket);
     r->query = strdup(call->query ? call->query : "");
@@ -214,7 +216,8 @@ static int send_to(struct ebb__s3_request *r, const char *host, const char *path
     call.answer_bytes = r->answer_bytes;
     call.deadline_ms = call.try_ms = TRY_MS + (unsigned)(r->answer_bytes >> 20) * 100;
     call.tries = 1;
-    call.can_repeat = true; /* of a connection that was kept and turns out to be dead; all requests here bear it */
+    call.can_repeat = true; /* of a connection that was kept and turns out to be dead */
+    call.is_once = r->is_fresh;
     if (!rc)
         rc = ebb_http_sync_start(r->s3->sync, &call, on_answer, r, err);
     ebb_buf_fini(&url);
@@ -380,8 +383,8 @@ static void judge(struct ebb__s3_request *r)
     else
         speed_up(r->s3);
     r->state = ANSWERED;
-    if ((next == EBB__S3_AGAIN || next == EBB__S3_SLOWER) && r->tries < EBB__S3_TRIES) {
-        r->is_unsure = r->is_unsure || next == EBB__S3_AGAIN;
+    r->is_unsure = r->is_unsure || next == EBB__S3_AGAIN;
+    if ((next == EBB__S3_AGAIN || next == EBB__S3_SLOWER) && !r->is_once && r->tries < EBB__S3_TRIES) {
         pause_request(r);
         return;
     }
@@ -400,7 +403,7 @@ static void judge_silence(struct ebb__s3_request *r, const struct ebb_err *err)
 
     r->is_unsure = true;
     r->state = ANSWERED;
-    if (err->error == EBB_EIO && err->retryable && r->tries < EBB__S3_TRIES) {
+    if (err->error == EBB_EIO && err->retryable && !r->is_once && r->tries < EBB__S3_TRIES) {
         pause_request(r);
         return;
     }

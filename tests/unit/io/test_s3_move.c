@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Moves against a server whose answers are written here: lost answers, refusals, writers in between. With EBB_TEST_S3
+ * (the address of a real server, keys ebbtest and ebbtestsecret), copies in parts, too.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/s3_priv.h"
+#include "scripted_server.h"
+
+#define ANSWERS_MAX 12
+#define HEAD_OF(status, more) "HTTP/1.1 " status "\r\nConnection: close\r\n" more
+#define SOURCE                                                                                                         \
+    HEAD_OF("200 OK", "Content-Length: 3\r\nETag: \"e\"\r\nLast-Modified: Fri, 24 May 2013 00:00:00 GMT\r\n\r\n")
+#define OTHER                                                                                                          \
+    HEAD_OF("200 OK", "Content-Length: 3\r\nETag: \"o\"\r\nLast-Modified: Fri, 24 May 2013 00:00:01 GMT\r\n\r\n")
+#define COPY                                                                                                           \
+    HEAD_OF("200 OK", "Content-Length: 3\r\nETag: \"c\"\r\nLast-Modified: Fri, 24 May 2013 00:00:02 GMT\r\n"           \
+                      "x-amz-meta-ebb-id: id\r\nx-amz-meta-ebb-mtime: 1\r\n\r\n")
+#define GONE HEAD_OF("404 Not Found", "Content-Length: 0\r\n\r\n")
+#define DONE HEAD_OF("200 OK", "Content-Length: 0\r\n\r\n")
+#define DENIED HEAD_OF("403 Forbidden", "Content-Length: 0\r\n\r\n")
+#define CHANGED HEAD_OF("412 Precondition Failed", "Content-Length: 0\r\n\r\n")
+#define LOST ""
+
+static struct ebb_s3 *client(const char *endpoint, uint64_t part_bytes)
+{
+    struct ebb_s3_config config = {.endpoint = endpoint,
+                                   .path_style = -1,
+                                   .copy_part_bytes = part_bytes,
+                                   .aws = {"ebbtest", "ebbtestsecret", NULL, NULL, "us-east-1", NULL, NULL, true}};
+    const struct ebb_log log = {0};
+    struct ebb_s3 *s3 = NULL;
+
+    assert_int_equal(ebb_s3_new(&config, NULL, ebb_clock_system(), &log, NULL, &s3, NULL), 0);
+    return s3;
+}
+
+static struct ebb_s3 *begin(struct scripted_server *server, const char *const *answers)
+{
+    static struct step steps[ANSWERS_MAX][3];
+    static const struct step *scripts[ANSWERS_MAX];
+    char endpoint[64];
+    size_t n = 0;
+
+    for (; answers[n]; n++) {
+        steps[n][0] = (struct step){STEP_READ, NULL, 0};
+        steps[n][1] = (struct step){STEP_SEND, answers[n], 0};
+        steps[n][2] = (struct step){STEP_END, NULL, 0};
+        scripts[n] = steps[n];
+    }
+    server_start(server, scripts, n);
+    snprintf(endpoint, sizeof endpoint, "http://127.0.0.1:%d", server->port);
+    return client(endpoint, 0);
+}
+
+/* The answers are all there is to ask for, and the last question is this. */
+static void expect(const char *const *answers, bool if_match, enum ebb_error error, const char *last)
+{
+    struct ebb_s3_move_item item = {
+        .from = EBB_STR("a"), .to = EBB_STR("q"), .etag = "\"e\"", .size_bytes = 3, .ebb_id = "id", .ebb_mtime_ms = 1};
+    struct scripted_server server;
+    struct ebb_s3 *s3 = begin(&server, answers);
+    int n = 0;
+
+    assert_int_equal(ebb_s3_move_many(s3, "lake", "lake", if_match, &item, 1, NULL), 0);
+    ebb_s3_free(s3);
+    server_stop(&server);
+    while (answers[n])
+        n++;
+    assert_int_equal(item.err.error, error);
+    assert_int_equal(atomic_load(&server.requests), n);
+    if (strncmp(server.last, last, strlen(last)) != 0)
+        fail_msg("%s: is not %s", server.last, last);
+}
+
+static void test_the_copy_stays_when_a_lost_deletion_is_denied_later(void **state)
+{
+    const char *const gone[] = {SOURCE, GONE, DONE, COPY, LOST, DENIED, GONE, NULL};
+    const char *const unknown[] = {SOURCE, GONE, DONE, COPY, LOST, DENIED, DENIED, NULL};
+    const char *const replaced[] = {SOURCE, GONE, DONE, COPY, LOST, CHANGED, NULL};
+    const char *const there[] = {SOURCE, GONE, DONE, COPY, DENIED, SOURCE, DONE, NULL};
+
+    (void)state;
+    expect(gone, true, EBB_OK, "HEAD /lake/a ");
+    expect(unknown, true, EBB_EPERMISSION, "HEAD /lake/a ");
+    expect(replaced, true, EBB_ECHANGED, "DELETE /lake/a ");
+    expect(there, true, EBB_EPERMISSION, "DELETE /lake/q ");
+}
+
+static void test_a_deletion_without_condition_is_looked_at_and_not_repeated(void **state)
+{
+    const char *const recreated[] = {SOURCE, GONE, DONE, COPY, SOURCE, LOST, OTHER, NULL};
+    const char *const gone[] = {SOURCE, GONE, DONE, COPY, SOURCE, LOST, GONE, NULL};
+    const char *const still[] = {SOURCE, GONE, DONE, COPY, SOURCE, LOST, SOURCE, DONE, NULL};
+
+    (void)state;
+    expect(recreated, false, EBB_ECHANGED, "HEAD /lake/a ");
+    expect(gone, false, EBB_OK, "HEAD /lake/a ");
+    expect(still, false, EBB_OK, "DELETE /lake/a ");
+}
+
+static void test_a_copy_that_was_overwritten_is_not_taken_back(void **state)
+{
+    const char *const written[] = {SOURCE, GONE, DONE, COPY, SOURCE, DENIED, SOURCE, OTHER, NULL};
+    const char *const ours[] = {SOURCE, GONE, DONE, COPY, SOURCE, DENIED, SOURCE, COPY, DONE, NULL};
+
+    (void)state;
+    expect(written, false, EBB_EPERMISSION, "HEAD /lake/q ");
+    expect(ours, false, EBB_EPERMISSION, "DELETE /lake/q ");
+}
+
+static void test_a_page_of_a_proxy_stores_nothing(void **state)
+{
+    const char *const answers[] = {HEAD_OF("200 OK", "Content-Length: 6\r\n\r\n<html>"), NULL};
+    struct scripted_server server;
+    struct ebb_s3 *s3 = begin(&server, answers);
+
+    (void)state;
+    assert_int_equal(ebb_s3_put(s3, "lake", EBB_STR("lock"), "x", 1, true, NULL), -EBB_ECORRUPT);
+    ebb_s3_free(s3);
+    server_stop(&server);
+}
+
+/* ---- a real server ---- */
+
+#define LARGE (((size_t)12 << 20) + 7)
+
+static void make_bucket(struct ebb_s3 *s3)
+{
+    const struct ebb__s3_call call = {.method = "PUT", .bucket = "parts"};
+    struct ebb__s3_got got;
+
+    ebb__s3_do(s3, &call, &got, NULL); /* it may be there */
+    ebb__s3_got_fini(&got);
+}
+
+static void test_a_large_object_goes_in_parts(void **state)
+{
+    const char *endpoint = getenv("EBB_TEST_S3");
+    struct ebb_s3_object before, after;
+    struct ebb_s3_move_item item = {.from = EBB_STR("a/large +%.bin"), .to = EBB_STR("q/large +%.bin")};
+    char *bytes = calloc(1, LARGE);
+    struct ebb_buf got;
+    struct ebb_s3 *s3;
+    bool is_cut = true;
+
+    (void)state;
+    if (!endpoint) {
+        free(bytes);
+        skip();
+    }
+    assert_non_null(bytes);
+    for (size_t i = 0; i < LARGE; i++)
+        bytes[i] = (char)(i * 7 >> 3);
+    s3 = client(endpoint, (uint64_t)5 << 20);
+    make_bucket(s3);
+    assert_int_equal(ebb_s3_delete(s3, "parts", item.to, NULL, NULL), 0);
+    assert_int_equal(ebb_s3_put(s3, "parts", item.from, bytes, LARGE, false, NULL), 0);
+    assert_int_equal(ebb_s3_head(s3, "parts", item.from, &before, NULL), 0);
+    item.etag = before.etag;
+    item.size_bytes = LARGE;
+    item.ebb_id = "id of it";
+    item.ebb_mtime_ms = 42;
+    assert_int_equal(ebb_s3_move_many(s3, "parts", "parts", false, &item, 1, NULL), 0);
+    if (item.err.error)
+        fail_msg("%s", item.err.message);
+    assert_int_equal(ebb_s3_head(s3, "parts", item.from, &after, NULL), -EBB_ENOENT);
+    ebb_buf_init(&got, LARGE + 1);
+    assert_int_equal(ebb_s3_get(s3, "parts", item.to, LARGE + 1, &got, &is_cut, &after, NULL), 0);
+    assert_int_equal(got.len, LARGE);
+    assert_memory_equal(got.data, bytes, LARGE);
+    assert_string_equal(after.ebb_id, "id of it");
+    assert_int_equal(after.ebb_mtime_ms, 42);
+    ebb_buf_fini(&got);
+    assert_int_equal(ebb_s3_delete(s3, "parts", item.to, NULL, NULL), 0);
+    ebb_s3_free(s3);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_copy_stays_when_a_lost_deletion_is_denied_later),
+        cmocka_unit_test(test_a_deletion_without_condition_is_looked_at_and_not_repeated),
+        cmocka_unit_test(test_a_copy_that_was_overwritten_is_not_taken_back),
+        cmocka_unit_test(test_a_page_of_a_proxy_stores_nothing),
+        cmocka_unit_test(test_a_large_object_goes_in_parts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
