@@ -309,7 +309,8 @@ class Flow(Base):
             return answer.json()
 
         def bound():
-            return get("/api/tables/lake.db.orders/whynot?policy=" + name)["record"]["params"]["olderThanDays"] == 9
+            answer = self.daemon.ask("/api/tables/lake.db.orders/whynot?policy=" + name)  # 404 until it is loaded
+            return answer.status == 200 and answer.json()["record"]["params"]["olderThanDays"] == 9
         daemon.wait(bound, what="the new content")
         why = get("/api/tables/lake.db.orders/whynot?policy=" + name)
         self.assertEqual("enforce", why["record"]["mode"])
