@@ -61,6 +61,11 @@ static int probe(struct ebb_s3_place *p, struct ebb_err *err)
     rc = ebb__s3_place_key(p, ".ebb-quarantine/clock-", &prefix, err);
     if (!rc)
         rc = ebb_s3_probe(p->s3, p->bucket, ebb_buf_str(&prefix), &p->abilities, err);
+    if (!rc && !p->abilities.puts_if_none_match)
+        rc = ebb_err_set(err, EBB_EUNSUPPORTED,
+                         "%s: the server does not honour If-None-Match, so locks there hold nobody off and a move "
+                         "could overwrite an object",
+                         p->base.uri);
     p->is_probed = !rc;
     ebb_buf_fini(&prefix);
     return rc;

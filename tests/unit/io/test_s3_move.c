@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "io/s3_place_priv.h"
 #include "io/s3_priv.h"
 #include "scripted_server.h"
 
@@ -127,6 +128,26 @@ static void test_a_page_of_a_proxy_stores_nothing(void **state)
     server_stop(&server);
 }
 
+#define STORED HEAD_OF("200 OK", "Content-Length: 0\r\nETag: \"p\"\r\n\r\n")
+
+static void test_nothing_moves_where_if_none_match_is_ignored(void **state)
+{
+    const char *const answers[] = {DONE, STORED, STORED, DONE, DONE, NULL};
+    struct ebb_stat planned = {.size_bytes = 3, .etag = "\"e\""};
+    struct ebb_place_move_item item = {.from_name = "a", .to_name = "q", .planned = &planned, .id = "id"};
+    struct scripted_server server;
+    struct ebb_s3 *s3 = begin(&server, answers);
+    struct ebb_place *place = NULL;
+
+    (void)state;
+    assert_int_equal(ebb__s3_place_open(s3, "lake", "t", "s3://lake/t", EBB_PLACE_WRITE, &place, NULL), 0);
+    assert_int_equal(ebb__s3_place_move_many(place, place, &item, 1, NULL), -EBB_EUNSUPPORTED);
+    assert_int_equal(atomic_load(&server.requests), 5);
+    ebb_place_close(place);
+    ebb_s3_free(s3);
+    server_stop(&server);
+}
+
 /* ---- a real server ---- */
 
 #define LARGE (((size_t)12 << 20) + 7)
@@ -144,6 +165,7 @@ static void test_a_large_object_goes_in_parts(void **state)
 {
     const char *endpoint = getenv("EBB_TEST_S3");
     struct ebb_s3_object before, after;
+    struct ebb_s3_abilities abilities;
     struct ebb_s3_move_item item = {.from = EBB_STR("a/large +%.bin"), .to = EBB_STR("q/large +%.bin")};
     char *bytes = calloc(1, LARGE);
     struct ebb_buf got;
@@ -160,6 +182,8 @@ static void test_a_large_object_goes_in_parts(void **state)
         bytes[i] = (char)(i * 7 >> 3);
     s3 = client(endpoint, (uint64_t)5 << 20);
     make_bucket(s3);
+    assert_int_equal(ebb_s3_probe(s3, "parts", EBB_STR("probes/"), &abilities, NULL), 0);
+    assert_true(abilities.puts_if_none_match);
     assert_int_equal(ebb_s3_delete(s3, "parts", item.to, NULL, NULL), 0);
     assert_int_equal(ebb_s3_put(s3, "parts", item.from, bytes, LARGE, false, NULL), 0);
     assert_int_equal(ebb_s3_head(s3, "parts", item.from, &before, NULL), 0);
@@ -190,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_a_deletion_without_condition_is_looked_at_and_not_repeated),
         cmocka_unit_test(test_a_copy_that_was_overwritten_is_not_taken_back),
         cmocka_unit_test(test_a_page_of_a_proxy_stores_nothing),
+        cmocka_unit_test(test_nothing_moves_where_if_none_match_is_ignored),
         cmocka_unit_test(test_a_large_object_goes_in_parts),
     };
 
