@@ -172,6 +172,7 @@ class Reader(threading.Thread):
             self.failure = error
 
 
+@unittest.skipUnless(os.environ.get("EBB_NIGHTLY"), "takes long: EBB_NIGHTLY=1")
 class Concurrent(Base):
     def test_a_writer_that_commits_all_the_time(self):
         self.make_table("busy")
