@@ -129,8 +129,11 @@ static const struct row *row_of_status(int status)
     }
 }
 
-static bool is_wrong_region(int status, const char *code)
+/* 400 without a code is what HEAD has. */
+static bool is_wrong_region(const struct ebb_s3 *s3, int status, const char *code, const char *header_region)
 {
+    if (status == 400 && !code[0] && header_region && *header_region)
+        return strcmp(header_region, s3->region) != 0;
     return status == 301 || status == 307 || !strcmp(code, "PermanentRedirect") || !strcmp(code, "TemporaryRedirect") ||
            !strcmp(code, "AuthorizationHeaderMalformed") || !strcmp(code, "IllegalLocationConstraintException");
 }
@@ -141,7 +144,7 @@ void ebb__s3_fail(const struct ebb_s3 *s3, const char *what, const char *bucket,
     const struct row *row = row_of(failure->code);
     const char *region = header_region && *header_region ? header_region : failure->region;
 
-    if (!row && is_wrong_region(status, failure->code)) {
+    if (!row && is_wrong_region(s3, status, failure->code, header_region)) {
         ebb_err_set(err, EBB_ECONFIG, "%s: bucket %s is not in region %s", what, bucket, s3->region);
         if (region[0])
             ebb_err_hint(err, "set storage.s3.region = \"%.31s\"", region);

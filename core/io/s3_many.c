@@ -69,8 +69,9 @@ struct removal {
     const char *bucket;
     struct ebb_s3_delete_item *items;
     size_t count;
-    bool *is_told; /* of each item */
-    bool *is_sent; /* in the request at hand */
+    bool *is_told;            /* of each item */
+    bool *is_sent;            /* in the request at hand */
+    bool is_again, is_slower; /* some of them are to be asked for again; since the server is too busy */
     bool lacks_batches;
 };
 
@@ -141,6 +142,7 @@ static struct ebb_s3_delete_item *item_of(struct removal *r, struct ebb_str key,
 static void settle(struct verdict *v, bool is_deleted)
 {
     struct ebb_s3_delete_item *item;
+    enum ebb__s3_next next;
     struct ebb_buf what;
     size_t i = 0;
 
@@ -156,7 +158,10 @@ static void settle(struct verdict *v, bool is_deleted)
     ebb__s3_name(&what, v->r->bucket, item->key);
     ebb__s3_fail(v->r->s3, ebb_buf_cstr(&what), v->r->bucket, 200, &v->failure, NULL, &item->err);
     ebb_buf_fini(&what);
-    v->r->is_told[i] = ebb__s3_judge(200, v->failure.code) == EBB__S3_DONE; /* else it is tried again */
+    next = ebb__s3_judge(200, v->failure.code);
+    v->r->is_told[i] = next != EBB__S3_AGAIN && next != EBB__S3_SLOWER;
+    v->r->is_again = v->r->is_again || !v->r->is_told[i];
+    v->r->is_slower = v->r->is_slower || next == EBB__S3_SLOWER;
 }
 
 static int on_verdict_begin(void *data, size_t depth, const char *name, struct ebb_err *err)
@@ -301,12 +306,18 @@ static void fail_unasked(struct removal *r)
 
 static int delete_all(struct removal *r, struct ebb_err *err)
 {
+    unsigned pauses = 0;
     bool is_done = false;
     int rc = 0;
 
     for (unsigned round = 0; !rc && !is_done && !r->lacks_batches && round < r->count / DELETE_MAX + EBB__S3_TRIES;
-         round++)
+         round++) {
+        r->is_again = r->is_slower = false;
         rc = delete_batch(r, &is_done, err);
+        pauses += r->is_again;
+        if (!rc && r->is_again)
+            rc = ebb__s3_pause(r->s3, pauses, r->is_slower, err);
+    }
     for (size_t i = 0; !rc && r->lacks_batches && i < r->count; i++)
         if (!r->is_told[i])
             rc = delete_single(r, i, err);

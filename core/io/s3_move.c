@@ -91,15 +91,16 @@ static void look_at_source(struct ebb__s3_move *m, ebb__s3_cb *cb)
     next(m, &look, cb);
 }
 
-/* It may have gone in a try whose answer was lost: then the copy is all that is left. */
-static void on_denied_look(void *data, const struct ebb__s3_answer *a)
+/* It may have gone in a try whose answer was lost: then the copy is all that is left. It may even go later on, by a try
+ * that is still under way: then the copy stays beside it. */
+static void on_refused_look(void *data, const struct ebb__s3_answer *a)
 {
     struct ebb__s3_move *m = data;
     struct ebb_s3_object o;
 
     if (a->err->error == EBB_ENOENT)
         memset(&m->item->err, 0, sizeof m->item->err);
-    else if (!a->err->error && !ebb__s3_object_of(a, "source", &o, NULL) && is_source(m, &o))
+    else if (!m->is_unsure && !a->err->error && !ebb__s3_object_of(a, "source", &o, NULL) && is_source(m, &o))
         remove_copy(m);
 }
 
@@ -121,8 +122,8 @@ static void on_deleted(void *data, const struct ebb__s3_answer *a)
         set_err(m, EBB_ECHANGED, "was replaced while it was moved");
         if (!m->is_unsure)
             remove_copy(m);
-    } else if (a->err->error == EBB_EPERMISSION) {
-        look_at_source(m, on_denied_look);
+    } else if (a->err->error == EBB_EPERMISSION || m->is_unsure) {
+        look_at_source(m, on_refused_look);
     }
 }
 

@@ -147,8 +147,8 @@ int ebb_s3_head(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, struc
     return rc;
 }
 
-static int take_bytes(const struct ebb__s3_got *got, const struct ebb_s3_object *object, size_t max,
-                      struct ebb_buf *bytes, bool *is_cut, const char *bucket, struct ebb_str key, struct ebb_err *err)
+static int take_bytes(struct ebb__s3_got *got, const struct ebb_s3_object *object, size_t max, struct ebb_buf *bytes,
+                      bool *is_cut, const char *bucket, struct ebb_str key, struct ebb_err *err)
 {
     size_t wanted = object->size_bytes < max ? (size_t)object->size_bytes : max;
     struct ebb_buf what;
@@ -161,6 +161,15 @@ static int take_bytes(const struct ebb__s3_got *got, const struct ebb_s3_object 
         rc = ebb_err_set(err, EBB_ECORRUPT, "%s: %zu bytes came of %zu", ebb_buf_cstr(&what), got->body.len, wanted);
         ebb_buf_fini(&what);
         return rc;
+    }
+    if (got->body.len == wanted && wanted <= bytes->max) {
+        size_t most = bytes->max;
+
+        ebb_buf_fini(bytes);
+        *bytes = got->body; /* which may be long: not copied */
+        bytes->max = most;
+        ebb_buf_init(&got->body, 0);
+        return 0;
     }
     ebb_buf_append(bytes, got->body.data, wanted);
     return ebb_buf_check(bytes, "object", err);
@@ -179,8 +188,11 @@ int ebb_s3_get(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, size_t
 
     ebb_buf_reset(bytes);
     out = out ? out : &unwanted;
-    if (max == 0)
-        return ebb_s3_head(s3, bucket, key, out, err);
+    if (max == 0) {
+        rc = ebb_s3_head(s3, bucket, key, out, err);
+        *is_cut = !rc && out->size_bytes > 0;
+        return rc;
+    }
     snprintf(range, sizeof range, "Range: bytes=0-%zu", max - 1);
     call.headers = &headers;
     call.answer_bytes = max < SIZE_MAX - 65536 ? max + 65536 : SIZE_MAX;

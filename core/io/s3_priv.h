@@ -35,8 +35,11 @@ struct ebb_s3 {
     /* state */
     struct ebb__s3_request *first, **end;  /* all that are not told yet, in order of their start */
     unsigned running, limit, since_change; /* limit: at once, as the server lets us */
-    int64_t skew_ms;                       /* added to our clock when signing */
-    int64_t ahead_ms;                      /* INT64_MIN: unknown */
+    unsigned falls;                        /* how often the limit fell */
+    unsigned keys_made;                    /* how often keys were renewed, and when the last time */
+    int64_t renewed_ms;
+    int64_t skew_ms;  /* added to our clock when signing */
+    int64_t ahead_ms; /* INT64_MIN: unknown */
     uint64_t sent, repeated, seed;
     enum ebb__s3_encoding encoding;
     char *bucket; /* that was found usable last; NULL none */
@@ -63,7 +66,8 @@ struct ebb__s3_answer {
     const char *code;          /* of an error: "NoSuchKey", "" none */
     const struct ebb_err *err; /* EBB_OK: a status 2xx (304 and 412 are errors) */
     unsigned tries;
-    bool is_unsure; /* an earlier try, or this one, may have been carried out though its answer was lost */
+    bool is_unsure;        /* an earlier try, or this one, may have been carried out though its answer was lost */
+    struct ebb_buf *bytes; /* what body is of: may be taken, and is to be left empty then */
 };
 /* A header of the answer by name; NULL when it is missing. */
 const char *ebb__s3_header(const struct ebb__s3_answer *answer, const char *name);
@@ -75,6 +79,9 @@ int ebb__s3_start(struct ebb_s3 *s3, const struct ebb__s3_call *call, ebb__s3_cb
 int ebb__s3_turn(struct ebb_s3 *s3, struct ebb_err *err);
 /* How many are not told yet. */
 size_t ebb__s3_pending(const struct ebb_s3 *s3);
+/* Wait before try number `tries` + 1, as between the tries of a request; is_slower: with fewer at once from then on.
+ * EBB_ECANCELLED. */
+int ebb__s3_pause(struct ebb_s3 *s3, unsigned tries, bool is_slower, struct ebb_err *err);
 /* Forget all that is not told yet: no callback comes. For whoever leaves after an error. */
 void ebb__s3_drop(struct ebb_s3 *s3);
 

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "io/s3_priv.h"
 
 #define FIRST_PAUSE_MS 100
 #define MAX_PAUSE_MS 10000
 #define TRY_MS 60000
+#define RENEW_MS 60000                    /* between renewals of keys that no server called expired */
+#define SKEW_MS ((int64_t)15 * 60 * 1000) /* that the interface bears */
 #define URL_MAX ((size_t)16 * 1024)
 
 enum state { WAITING, RUNNING, PAUSED, ANSWERED };
@@ -30,7 +33,8 @@ struct ebb__s3_request {
     void *data;
     /* tries */
     unsigned tries;
-    bool has_new_keys, has_new_clock, is_unsure;
+    bool has_new_keys, has_new_clock, has_token, is_unsure;
+    unsigned falls, keys_made; /* of the client, when it was sent */
     int64_t paused_until;
     /* what came */
     int status;
@@ -191,6 +195,8 @@ static int sign(struct ebb__s3_request *r, const char *host, const char *path, s
                                   .now_ms = ebb_clock_now(&r->s3->clock) + r->s3->skew_ms};
     int rc = get_keys(r->s3, &q.keys, err);
 
+    r->keys_made = r->s3->keys_made;
+    r->has_token = !rc && q.keys.session_token && q.keys.session_token[0];
     for (size_t i = 0; !rc && i < r->headers.count; i++)
         rc = ebb_strs_add(out, r->headers.items[i], err);
     return rc ? rc : ebb_sigv4_sign(&q, out, err);
@@ -251,6 +257,7 @@ static void try_once(struct ebb__s3_request *r)
     r->state = rc ? ANSWERED : RUNNING;
     if (rc)
         return;
+    r->falls = s3->falls;
     s3->running++;
     s3->sent++;
     s3->repeated += r->tries > 0;
@@ -269,26 +276,41 @@ static uint64_t next_random(struct ebb_s3 *s3)
 }
 
 /* Full jitter: anything up to a bound that doubles; at least what the server asks for, as far as that is sane. */
+static int64_t jitter(struct ebb_s3 *s3, unsigned tries)
+{
+    int64_t most = (int64_t)FIRST_PAUSE_MS << (tries < 12 ? tries : 12);
+
+    most = most < MAX_PAUSE_MS ? most : MAX_PAUSE_MS;
+    return (int64_t)(next_random(s3) % (uint64_t)(most + 1));
+}
+
 static void pause_request(struct ebb__s3_request *r)
 {
     const struct ebb_http_result result = {.headers = &r->answer_headers};
     const char *after = ebb_http_result_header(&result, "Retry-After");
-    int64_t most = (int64_t)FIRST_PAUSE_MS << (r->tries < 12 ? r->tries : 12), asked = 0;
+    int64_t seconds = 0;
 
-    most = most < MAX_PAUSE_MS ? most : MAX_PAUSE_MS;
-    if (after && after[0] >= '0' && after[0] <= '9')
-        asked = strtol(after, NULL, 10) * 1000;
-    asked = asked > 0 && asked <= MAX_PAUSE_MS ? asked : 0;
-    r->paused_until = ebb_clock_elapsed_ms() + asked + (int64_t)(next_random(r->s3) % (uint64_t)(most + 1));
+    if (!after || !ebb_text_count(after, &seconds) || seconds > MAX_PAUSE_MS / 1000)
+        seconds = 0;
+    r->paused_until = ebb_clock_elapsed_ms() + seconds * 1000 + jitter(r->s3, r->tries);
     r->state = PAUSED;
 }
 
-static void slow_down(struct ebb_s3 *s3)
+/* falls: as it was when the request went out; answers to what was sent before the last fall are of the same burst. */
+static void slow_down(struct ebb_s3 *s3, unsigned falls)
 {
-    if (s3->since_change < s3->limit / 2) /* answers to what was sent before the last change */
+    if (falls != s3->falls)
         return;
     s3->limit = s3->limit > 1 ? s3->limit / 2 : 1;
     s3->since_change = 0;
+    s3->falls++;
+}
+
+int ebb__s3_pause(struct ebb_s3 *s3, unsigned tries, bool is_slower, struct ebb_err *err)
+{
+    if (is_slower)
+        slow_down(s3, s3->falls);
+    return ebb_http_sync_turn(s3->sync, jitter(s3, tries), err);
 }
 
 static void speed_up(struct ebb_s3 *s3)
@@ -327,14 +349,22 @@ static void tell_failure(struct ebb__s3_request *r, const struct ebb__s3_failure
     ebb_buf_fini(&what);
 }
 
-/* Whether there are keys that were not tried yet. */
-static bool renew_keys(struct ebb__s3_request *r)
+/* Whether there are keys that were not tried yet: once for all requests that were sent with the same ones. is_said: the
+ * server named the reason. */
+static bool renew_keys(struct ebb__s3_request *r, bool is_said)
 {
     struct ebb_s3 *s3 = r->s3;
+    int64_t now = ebb_clock_elapsed_ms();
 
     if (r->has_new_keys)
         return false;
     r->has_new_keys = true;
+    if (r->keys_made != s3->keys_made)
+        return true;
+    if (!is_said && s3->keys_made && now - s3->renewed_ms < RENEW_MS)
+        return false;
+    s3->renewed_ms = now;
+    s3->keys_made++;
     if (s3->has_lender)
         s3->are_lent_expired = true;
     else
@@ -358,6 +388,23 @@ static bool correct_clock(struct ebb__s3_request *r)
     return true;
 }
 
+/* An answer to HEAD has no body that names the reason: keys that end, and clocks apart, are told from what else is
+ * known. */
+static enum ebb__s3_next guess(const struct ebb__s3_request *r)
+{
+    const struct ebb_http_result result = {.headers = &r->answer_headers};
+    const char *region = ebb_http_result_header(&result, "x-amz-bucket-region");
+    int64_t apart = r->s3->ahead_ms == INT64_MIN ? 0 : r->s3->ahead_ms - r->s3->skew_ms;
+
+    if (strcmp(r->method, "HEAD") != 0 || (r->status != 400 && r->status != 403))
+        return EBB__S3_DONE;
+    if (r->status == 403 && (apart > SKEW_MS || apart < -SKEW_MS))
+        return EBB__S3_NEW_CLOCK;
+    if (!r->has_token || (region && strcmp(region, r->s3->region) != 0))
+        return EBB__S3_DONE;
+    return EBB__S3_NEW_KEYS;
+}
+
 static bool is_root_error(struct ebb_str body)
 {
     struct ebb__s3_failure failure;
@@ -372,23 +419,28 @@ static void judge(struct ebb__s3_request *r)
     struct ebb__s3_failure failure;
     bool is_good = r->status >= 200 && r->status < 300;
     enum ebb__s3_next next;
+    bool is_said;
 
     memset(&failure, 0, sizeof failure);
     if (!is_good || (r->may_fail_in_success && is_root_error(ebb_buf_str(&r->answer))))
         ebb__s3_failure_read(ebb_buf_str(&r->answer), &failure);
-    next = ebb__s3_judge(r->status, failure.code);
+    next = failure.code[0] ? EBB__S3_DONE : guess(r);
+    is_said = next == EBB__S3_DONE;
+    if (is_said)
+        next = ebb__s3_judge(r->status, failure.code);
     snprintf(r->code, sizeof r->code, "%s", failure.code);
     if (next == EBB__S3_SLOWER)
-        slow_down(r->s3);
+        slow_down(r->s3, r->falls);
     else
         speed_up(r->s3);
     r->state = ANSWERED;
-    r->is_unsure = r->is_unsure || next == EBB__S3_AGAIN;
+    /* 503 without a code may be of a proxy that lost the server's answer */
+    r->is_unsure = r->is_unsure || next == EBB__S3_AGAIN || (next == EBB__S3_SLOWER && !failure.code[0]);
     if ((next == EBB__S3_AGAIN || next == EBB__S3_SLOWER) && !r->is_once && r->tries < EBB__S3_TRIES) {
         pause_request(r);
         return;
     }
-    if ((next == EBB__S3_NEW_KEYS && renew_keys(r)) || (next == EBB__S3_NEW_CLOCK && correct_clock(r))) {
+    if ((next == EBB__S3_NEW_KEYS && renew_keys(r, is_said)) || (next == EBB__S3_NEW_CLOCK && correct_clock(r))) {
         r->state = WAITING;
         return;
     }
@@ -465,8 +517,8 @@ static void start_waiting(struct ebb_s3 *s3, int64_t *wake_ms)
 
 static void tell(struct ebb__s3_request *r)
 {
-    const struct ebb__s3_answer answer = {r->status, &r->answer_headers, ebb_buf_str(&r->answer), r->code, &r->err,
-                                          r->tries,  r->is_unsure};
+    const struct ebb__s3_answer answer = {
+        r->status, &r->answer_headers, ebb_buf_str(&r->answer), r->code, &r->err, r->tries, r->is_unsure, &r->answer};
 
     r->cb(r->data, &answer);
     free_request(r);
@@ -513,56 +565,4 @@ const char *ebb__s3_header(const struct ebb__s3_answer *answer, const char *name
     const struct ebb_http_result result = {.headers = answer->headers};
 
     return ebb_http_result_header(&result, name);
-}
-
-/* ---- one request ---- */
-
-struct single {
-    struct ebb__s3_got *out;
-    struct ebb_err err;
-    bool is_done;
-};
-
-static void on_single(void *data, const struct ebb__s3_answer *answer)
-{
-    struct single *s = data;
-    int rc = 0;
-
-    s->is_done = true;
-    s->err = *answer->err;
-    s->out->status = answer->status;
-    s->out->is_unsure = answer->is_unsure;
-    snprintf(s->out->code, sizeof s->out->code, "%s", answer->code);
-    for (size_t i = 0; !rc && i < answer->headers->count; i++)
-        rc = ebb_strs_add(&s->out->headers, answer->headers->items[i], &s->err);
-    ebb_buf_add_str(&s->out->body, answer->body);
-    if (!rc && s->out->body.bad)
-        ebb_err_nomem(&s->err);
-}
-
-int ebb__s3_do(struct ebb_s3 *s3, const struct ebb__s3_call *call, struct ebb__s3_got *out, struct ebb_err *err)
-{
-    struct single single = {.out = out};
-    int rc;
-
-    memset(out, 0, sizeof *out);
-    ebb_strs_init(&out->headers);
-    ebb_buf_init(&out->body, SIZE_MAX / 2);
-    rc = ebb__s3_start(s3, call, on_single, &single, err);
-    while (!rc && !single.is_done)
-        rc = ebb__s3_turn(s3, err);
-    if (rc) {
-        ebb__s3_drop(s3);
-        return rc;
-    }
-    if (single.err.error && err)
-        *err = single.err;
-    return single.err.error ? -(int)single.err.error : 0;
-}
-
-void ebb__s3_got_fini(struct ebb__s3_got *got)
-{
-    ebb_strs_fini(&got->headers);
-    ebb_buf_fini(&got->body);
-    memset(got, 0, sizeof *got);
 }

@@ -14,7 +14,7 @@
 #include "io/s3_priv.h"
 #include "scripted_server.h"
 
-#define ANSWERS_MAX 12
+#define ANSWERS_MAX 16
 #define HEAD_OF(status, more) "HTTP/1.1 " status "\r\nConnection: close\r\n" more
 #define SOURCE                                                                                                         \
     HEAD_OF("200 OK", "Content-Length: 3\r\nETag: \"e\"\r\nLast-Modified: Fri, 24 May 2013 00:00:00 GMT\r\n\r\n")
@@ -28,6 +28,8 @@
 #define DENIED HEAD_OF("403 Forbidden", "Content-Length: 0\r\n\r\n")
 #define CHANGED HEAD_OF("412 Precondition Failed", "Content-Length: 0\r\n\r\n")
 #define LOST ""
+#define BUSY HEAD_OF("503 Service Unavailable", "Content-Length: 0\r\n\r\n")
+#define SLOW HEAD_OF("503 Slow Down", "Content-Length: 42\r\n\r\n<Error><Code>SlowDown</Code></Error>      ")
 
 static struct ebb_s3 *client(const char *endpoint, uint64_t part_bytes)
 {
@@ -92,6 +94,29 @@ static void test_the_copy_stays_when_a_lost_deletion_is_denied_later(void **stat
     expect(unknown, true, EBB_EPERMISSION, "HEAD /lake/a ");
     expect(replaced, true, EBB_ECHANGED, "DELETE /lake/a ");
     expect(there, true, EBB_EPERMISSION, "DELETE /lake/q ");
+}
+
+/* A deletion whose answer was lost may be carried out yet: the copy stays, whatever the looks say meanwhile. */
+static void test_the_copy_stays_while_a_deletion_may_be_under_way(void **state)
+{
+    const char *const still[] = {SOURCE, GONE, DONE, COPY, LOST, DENIED, SOURCE, NULL};
+    const char *const busy[] = {SOURCE, GONE, DONE, COPY, BUSY, CHANGED, NULL};
+    const char *const refused[] = {SOURCE, GONE, DONE, COPY, SLOW, CHANGED, DONE, NULL};
+
+    (void)state;
+    expect(still, true, EBB_EPERMISSION, "HEAD /lake/a ");
+    expect(busy, true, EBB_ECHANGED, "DELETE /lake/a ");    /* of a proxy: the server may have had it */
+    expect(refused, true, EBB_ECHANGED, "DELETE /lake/q "); /* the server itself says that it did nothing */
+}
+
+static void test_a_deletion_that_is_never_answered_is_looked_at(void **state)
+{
+    const char *const gone[] = {SOURCE, GONE, DONE, COPY, LOST, LOST, LOST, LOST, LOST, LOST, GONE, NULL};
+    const char *const still[] = {SOURCE, GONE, DONE, COPY, LOST, LOST, LOST, LOST, LOST, LOST, SOURCE, NULL};
+
+    (void)state;
+    expect(gone, true, EBB_OK, "HEAD /lake/a ");
+    expect(still, true, EBB_EIO, "HEAD /lake/a ");
 }
 
 static void test_a_deletion_without_condition_is_looked_at_and_not_repeated(void **state)
@@ -211,6 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_copy_stays_when_a_lost_deletion_is_denied_later),
+        cmocka_unit_test(test_the_copy_stays_while_a_deletion_may_be_under_way),
+        cmocka_unit_test(test_a_deletion_that_is_never_answered_is_looked_at),
         cmocka_unit_test(test_a_deletion_without_condition_is_looked_at_and_not_repeated),
         cmocka_unit_test(test_a_copy_that_was_overwritten_is_not_taken_back),
         cmocka_unit_test(test_a_page_of_a_proxy_stores_nothing),

@@ -93,6 +93,37 @@ static void test_method(void **state)
     expect_signature(&r, "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
 }
 
+/* post-x-www-form-urlencoded */
+static void test_form(void **state)
+{
+    struct ebb_sigv4_request r = suite("POST", "/", "");
+    char type[] = "Content-Type: application/x-www-form-urlencoded", hash[EBB_SHA256_HEX];
+    char *items[] = {type};
+    struct ebb_strs headers = {items, 1, 1};
+
+    (void)state;
+    assert_int_equal(ebb_sha256_hex("Param1=value1", 13, hash, NULL), 0);
+    r.headers = &headers;
+    r.payload_sha256 = hash;
+    expect_signature(&r, "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a");
+}
+
+/* get-utf8, get-vanilla-utf8-query, get-vanilla-empty-query-key, get-unreserved */
+static void test_texts(void **state)
+{
+    static const char UNRESERVED[] = "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    struct ebb_sigv4_request r = suite("GET", "/\xE1\x88\xB4", ""); /* as the suite has it: encoded in signing */
+
+    (void)state;
+    expect_signature(&r, "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85");
+    r = suite("GET", "/", "%E1%88%B4=bar");
+    expect_signature(&r, "2cdec8eed098649ff3a119c94853b13c643bcf08f8b0a1d91e12c9027818dd04");
+    r = suite("GET", "/", "Param1=value1");
+    expect_signature(&r, "a67d582fa61cc504c4bae71f336f98b97f1ea3c7a6bfe1b6e45aec72011b9aeb");
+    r = suite("GET", UNRESERVED, "");
+    expect_signature(&r, "07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f");
+}
+
 /* get-vanilla-query-order-key-case */
 static void test_query_is_sorted(void **state)
 {
@@ -205,9 +236,10 @@ static void test_sha256(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),         cmocka_unit_test(test_method), cmocka_unit_test(test_query_is_sorted),
-        cmocka_unit_test(test_headers),       cmocka_unit_test(test_paths),  cmocka_unit_test(test_headers_by_name),
-        cmocka_unit_test(test_session_token), cmocka_unit_test(test_s3),     cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_form),   cmocka_unit_test(test_texts),           cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_method), cmocka_unit_test(test_query_is_sorted), cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_paths),  cmocka_unit_test(test_headers_by_name), cmocka_unit_test(test_session_token),
+        cmocka_unit_test(test_s3),     cmocka_unit_test(test_sha256),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
