@@ -75,6 +75,9 @@ int ebb_s3_put(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const 
 /* etag: If-Match (EBB_ECHANGED when the server says that it is another one), NULL: whatever is there. A key that is not
  * there is 0: the interface does not tell. */
 int ebb_s3_delete(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const char *etag, struct ebb_err *err);
+/* Delete what is there now, and nothing that another writer puts there later: with If-Match, and only after another
+ * look when it may have been carried out. EBB_ENOENT: nothing is there; EBB_ECHANGED: another object is. */
+int ebb_s3_delete_seen(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, struct ebb_err *err);
 /* Whether deleting makes a marker and keeps the data (versioning enabled or suspended): 1, 0; -1: not told (denied, not
  * implemented). */
 int ebb_s3_is_versioned(struct ebb_s3 *s3, const char *bucket, int *out, struct ebb_err *err);

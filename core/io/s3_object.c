@@ -264,9 +264,10 @@ int ebb_s3_put(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const 
     return rc;
 }
 
-int ebb_s3_delete(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const char *etag, struct ebb_err *err)
+static int delete_object(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const char *etag, bool is_once,
+                         struct ebb_err *err)
 {
-    struct ebb__s3_call call = {.method = "DELETE", .bucket = bucket, .key = key};
+    struct ebb__s3_call call = {.method = "DELETE", .bucket = bucket, .key = key, .is_once = is_once};
     char match[EBB_S3_ETAG_MAX + 16];
     char *items[] = {match};
     const struct ebb_strs headers = {items, 1, 1};
@@ -280,6 +281,42 @@ int ebb_s3_delete(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, con
     rc = ebb__s3_do(s3, &call, &got, err);
     ebb__s3_got_fini(&got);
     return rc == -EBB_ENOENT ? 0 : rc;
+}
+
+int ebb_s3_delete(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, const char *etag, struct ebb_err *err)
+{
+    return delete_object(s3, bucket, key, etag, false, err);
+}
+
+int ebb_s3_delete_seen(struct ebb_s3 *s3, const char *bucket, struct ebb_str key, struct ebb_err *err)
+{
+    struct ebb_s3_object seen, now;
+    struct ebb_err why = {0};
+    const char *etag = seen.etag;
+    int rc = ebb_s3_head(s3, bucket, key, &seen, err);
+
+    if (rc)
+        return rc;
+    for (unsigned tries = 1;; tries++) {
+        memset(&why, 0, sizeof why);
+        rc = delete_object(s3, bucket, key, etag, true, &why);
+        if (rc == -EBB_EUNSUPPORTED && etag) {
+            etag = NULL; /* the server knows no conditions here */
+            continue;
+        }
+        if (!rc || !why.retryable || tries == EBB__S3_TRIES)
+            break;
+        rc = ebb__s3_pause(s3, tries, false, &why);
+        if (!rc)
+            rc = ebb_s3_head(s3, bucket, key, &now, &why);
+        if (rc == -EBB_ENOENT || (!rc && strcmp(now.etag, seen.etag) != 0))
+            return 0; /* the lost try did it */
+        if (rc)
+            break;
+    }
+    if (rc && err)
+        *err = why;
+    return rc;
 }
 
 int ebb_s3_check_bucket(struct ebb_s3 *s3, const char *bucket, struct ebb_err *err)

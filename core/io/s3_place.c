@@ -156,14 +156,11 @@ static int place_sync_dir(struct ebb_place *place, const char *dir, struct ebb_e
 static int place_unlink(struct ebb_place *place, const char *name, struct ebb_err *err)
 {
     struct ebb_s3_place *p = ebb__s3_place_of(place);
-    struct ebb_s3_object object;
     struct ebb_buf key;
     int rc = ebb__s3_place_key(p, name, &key, err);
 
     if (!rc)
-        rc = ebb_s3_head(p->s3, p->bucket, ebb_buf_str(&key), &object, err);
-    if (!rc)
-        rc = ebb_s3_delete(p->s3, p->bucket, ebb_buf_str(&key), NULL, err);
+        rc = ebb_s3_delete_seen(p->s3, p->bucket, ebb_buf_str(&key), err);
     ebb_buf_fini(&key);
     return rc;
 }

@@ -186,6 +186,66 @@ static void test_nothing_of_an_object(void **state)
     end(&w);
 }
 
+/* ---- one deletion ---- */
+
+#define OTHER                                                                                                          \
+    HEAD_OF("200 OK", "Content-Length: 3\r\nETag: \"f\"\r\nLast-Modified: Fri, 24 May 2013 00:00:00 GMT\r\n\r\n")
+#define GONE HEAD_OF("204 No Content", "\r\n")
+
+/* Leaves the last request in w. */
+static int delete_seen(struct world *w, const char *const *answers)
+{
+    int rc;
+
+    begin(w, answers, 1);
+    rc = ebb_s3_delete_seen(w->s3, "lake", EBB_STR("k"), NULL);
+    end(w);
+    return rc;
+}
+
+static void test_a_deletion_is_of_what_was_seen(void **state)
+{
+    const char *const gone[] = {THERE, GONE, NULL};
+    const char *const replaced[] = {THERE, HEAD_OF("412 Precondition Failed", "Content-Length: 0\r\n\r\n"), NULL};
+    const char *const missing[] = {HEAD_OF("404 Not Found", "Content-Length: 0\r\n\r\n"), NULL};
+    struct world w;
+
+    (void)state;
+    assert_int_equal(delete_seen(&w, gone), 0);
+    assert_non_null(strstr(w.server.last, "If-Match: \"e\""));
+    assert_int_equal(delete_seen(&w, replaced), -EBB_ECHANGED);
+    assert_int_equal(delete_seen(&w, missing), -EBB_ENOENT);
+}
+
+/* A deletion whose answer was lost is sent again to the same object only: the next holder's lock stays. */
+static void test_a_lost_deletion_is_looked_after(void **state)
+{
+    const char *const next_holder[] = {THERE, BUSY, OTHER, NULL};
+    const char *const same[] = {THERE, BUSY, THERE, GONE, NULL};
+    struct world w;
+
+    (void)state;
+    assert_int_equal(delete_seen(&w, next_holder), 0);
+    assert_non_null(strstr(w.server.last, "HEAD /lake/k "));
+    assert_int_equal(delete_seen(&w, same), 0);
+    assert_non_null(strstr(w.server.last, "DELETE /lake/k "));
+}
+
+static void test_a_deletion_where_conditions_are_unknown(void **state)
+{
+    const char *const answers[] = {
+        THERE,
+        HEAD_OF("501 Not Implemented",
+                "Content-Type: application/xml\r\n\r\n") "<Error><Code>NotImplemented</Code></Error>",
+        GONE, NULL};
+    struct world w;
+
+    (void)state;
+    assert_int_equal(delete_seen(&w, answers), 0);
+    assert_non_null(strstr(w.server.last, "DELETE /lake/k "));
+    assert_null(strstr(w.server.last, "If-Match"));
+}
+
 /* ---- DeleteObjects ---- */
 
 static void test_a_batch_of_deletions(void **state)
@@ -284,6 +344,9 @@ int main(void)
         cmocka_unit_test(test_denied_heads_renew_keys_once),
         cmocka_unit_test(test_a_head_in_another_region),
         cmocka_unit_test(test_nothing_of_an_object),
+        cmocka_unit_test(test_a_deletion_is_of_what_was_seen),
+        cmocka_unit_test(test_a_lost_deletion_is_looked_after),
+        cmocka_unit_test(test_a_deletion_where_conditions_are_unknown),
         cmocka_unit_test(test_a_batch_of_deletions),
         cmocka_unit_test(test_an_answer_that_names_the_wrong_keys),
         cmocka_unit_test(test_single_keys_are_asked_for_again),
