@@ -157,6 +157,12 @@ const char *ebb_catalog_name(const struct ebb_catalog *catalog)
     return catalog->name;
 }
 
+void ebb_catalog_set_deaf(struct ebb_catalog *catalog, bool is_deaf)
+{
+    if (catalog->ops->set_deaf)
+        catalog->ops->set_deaf(catalog, is_deaf);
+}
+
 int ebb_catalog_list(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data, struct ebb_err *err)
 {
     return catalog->ops->list(catalog, cb, data, err);

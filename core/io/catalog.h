@@ -68,6 +68,8 @@ int ebb_catalog_new(const struct ebb_catalog_config *config, const struct ebb_ca
                     struct ebb_catalog **out, struct ebb_err *err);
 void ebb_catalog_free(struct ebb_catalog *catalog);
 const char *ebb_catalog_name(const struct ebb_catalog *catalog);
+/* As ebb_storage_set_deaf, of the catalog's own requests. */
+void ebb_catalog_set_deaf(struct ebb_catalog *catalog, bool is_deaf);
 
 /* Called once per table; the ref is borrowed (valid during the call). */
 typedef int ebb_catalog_cb(void *data, const struct ebb_table_ref *ref, struct ebb_err *err);

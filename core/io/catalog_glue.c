@@ -25,6 +25,13 @@ static int open_glue(struct ebb_catalog *catalog, const struct ebb_catalog_confi
     return rc;
 }
 
+static void set_deaf(struct ebb_catalog *catalog, bool is_deaf)
+{
+    struct ebb__glue *g = catalog->state;
+
+    ebb_http_sync_set_deaf(g->http, is_deaf);
+}
+
 static void close_glue(struct ebb_catalog *catalog)
 {
     ebb__glue_free(catalog->state);
@@ -388,4 +395,4 @@ static int load_glue(struct ebb_catalog *catalog, const char *namespace_, const 
     return rc;
 }
 
-const struct ebb__catalog_ops ebb__catalog_glue = {"glue", open_glue, close_glue, list_glue, load_glue};
+const struct ebb__catalog_ops ebb__catalog_glue = {"glue", open_glue, set_deaf, close_glue, list_glue, load_glue};

@@ -15,7 +15,8 @@ struct ebb__catalog_ops {
      * filled. */
     int (*open)(struct ebb_catalog *catalog, const struct ebb_catalog_config *config,
                 const struct ebb_catalog_site *site, struct ebb_err *err);
-    void (*close)(struct ebb_catalog *catalog); /* NULL: nothing; also after a failed open */
+    void (*set_deaf)(struct ebb_catalog *catalog, bool is_deaf); /* NULL: it asks nobody */
+    void (*close)(struct ebb_catalog *catalog);                  /* NULL: nothing; also after a failed open */
     int (*list)(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data, struct ebb_err *err);
     /* Fills out, which is zeroed; the caller frees it after an error. A table's problem may be left in out->problem. */
     int (*load)(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_table_ref *out,

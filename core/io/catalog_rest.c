@@ -25,6 +25,11 @@ static int open_rest(struct ebb_catalog *catalog, const struct ebb_catalog_confi
     return ebb__rest_new(config, site, &c->rest, err);
 }
 
+static void set_deaf(struct ebb_catalog *catalog, bool is_deaf)
+{
+    ebb_http_sync_set_deaf(state_of(catalog)->rest->http, is_deaf);
+}
+
 static void close_rest(struct ebb_catalog *catalog)
 {
     struct ebb__rest_catalog *c = state_of(catalog);
@@ -227,4 +232,4 @@ static int list_rest(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data
     return rc;
 }
 
-const struct ebb__catalog_ops ebb__catalog_rest = {"rest", open_rest, close_rest, list_rest, load_rest};
+const struct ebb__catalog_ops ebb__catalog_rest = {"rest", open_rest, set_deaf, close_rest, list_rest, load_rest};

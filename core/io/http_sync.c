@@ -13,7 +13,7 @@ struct ebb_http_sync {
     const atomic_bool *cancelled;
     size_t pending;
     uint64_t told; /* callbacks that have run */
-    bool is_closed;
+    bool is_closed, is_deaf;
 };
 
 /* One request under way. */
@@ -120,7 +120,12 @@ size_t ebb_http_sync_pending(const struct ebb_http_sync *sync)
 
 static bool is_cancelled(const struct ebb_http_sync *sync)
 {
-    return sync->cancelled && atomic_load(sync->cancelled);
+    return !sync->is_deaf && sync->cancelled && atomic_load(sync->cancelled);
+}
+
+void ebb_http_sync_set_deaf(struct ebb_http_sync *sync, bool is_deaf)
+{
+    sync->is_deaf = is_deaf;
 }
 
 int ebb_http_sync_turn(struct ebb_http_sync *sync, int64_t max_ms, struct ebb_err *err)
@@ -218,13 +223,6 @@ void ebb_http_fetched_fini(struct ebb_http_fetched *fetched)
     ebb_strs_fini(&fetched->headers);
     ebb_buf_fini(&fetched->body);
     memset(fetched, 0, sizeof *fetched);
-}
-
-const char *ebb_http_fetched_header(const struct ebb_http_fetched *fetched, const char *name)
-{
-    struct ebb_http_result result = {.headers = &fetched->headers};
-
-    return ebb_http_result_header(&result, name);
 }
 
 void ebb_http_encode(struct ebb_buf *out, struct ebb_str text, bool keep_slash)

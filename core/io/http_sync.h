@@ -26,6 +26,8 @@ int ebb_http_sync_start(struct ebb_http_sync *sync, const struct ebb_http_call *
  * Not from inside of a callback. EBB_ECANCELLED: the flag is set; what is under way stays so, until it is turned again
  * or freed. */
 int ebb_http_sync_turn(struct ebb_http_sync *sync, int64_t max_ms, struct ebb_err *err);
+/* While it is deaf the flag ends nothing: for steps that must come to their end. */
+void ebb_http_sync_set_deaf(struct ebb_http_sync *sync, bool is_deaf);
 size_t ebb_http_sync_pending(const struct ebb_http_sync *sync);
 
 /* One request from beginning to end. The answer is owned by the caller. */
@@ -40,8 +42,6 @@ struct ebb_http_fetched {
 int ebb_http_sync_call(struct ebb_http_sync *sync, const struct ebb_http_call *call, struct ebb_http_fetched *out,
                        struct ebb_err *err);
 void ebb_http_fetched_fini(struct ebb_http_fetched *fetched);
-/* A header by name in any case; NULL when it is missing. Borrowed. */
-const char *ebb_http_fetched_header(const struct ebb_http_fetched *fetched, const char *name);
 
 /* Append text with every byte but A-Z a-z 0-9 - . _ ~ as %XX (upper case); with keep_slash '/' stays too. */
 void ebb_http_encode(struct ebb_buf *out, struct ebb_str text, bool keep_slash);

@@ -65,6 +65,9 @@ void ebb_storage_free(struct ebb_storage *storage);
  * named. lender->data outlives the last use of the storage. */
 int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const struct ebb_s3_config *config,
                      const struct ebb_s3_lender *lender, struct ebb_err *err);
+/* While it is deaf, options->cancelled ends no request: for whoever changes what is stored, and stops between two steps
+ * only. All that share its clients are deaf with it. */
+void ebb_storage_set_deaf(struct ebb_storage *storage, bool is_deaf);
 /* Whether a URI leads to an object store. */
 bool ebb_storage_is_remote(const struct ebb_storage *storage, const char *uri);
 /* Time of the storage that holds a URI minus ours, ms, as its last answer told: 0 for local folders, INT64_MIN when it

@@ -175,6 +175,11 @@ int64_t ebb_s3_ahead_ms(const struct ebb_s3 *s3)
     return s3->ahead_ms;
 }
 
+void ebb_s3_set_deaf(struct ebb_s3 *s3, bool is_deaf)
+{
+    ebb_http_sync_set_deaf(s3->sync, is_deaf);
+}
+
 int64_t ebb_s3_now_ms(const struct ebb_s3 *s3)
 {
     return ebb_clock_now(&s3->clock);

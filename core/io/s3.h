@@ -45,6 +45,8 @@ void ebb_s3_free(struct ebb_s3 *s3);
 
 /* Server's time minus ours as the last answer's Date header told, ms (one second fine); INT64_MIN before the first. */
 int64_t ebb_s3_ahead_ms(const struct ebb_s3 *s3);
+/* As ebb_http_sync_set_deaf. */
+void ebb_s3_set_deaf(struct ebb_s3 *s3, bool is_deaf);
 /* Our clock, as of now. */
 int64_t ebb_s3_now_ms(const struct ebb_s3 *s3);
 /* Requests sent so far, retries included, and those among them that were repetitions. */

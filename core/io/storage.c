@@ -218,6 +218,12 @@ int ebb_place_open(struct ebb_storage *storage, const char *uri, enum ebb_place_
     return rc;
 }
 
+void ebb_storage_set_deaf(struct ebb_storage *storage, bool is_deaf)
+{
+    if (storage->remote)
+        ebb__storage_remote_set_deaf(storage->remote, is_deaf);
+}
+
 bool ebb_storage_is_remote(const struct ebb_storage *storage, const char *uri)
 {
     struct ebb_buf target;

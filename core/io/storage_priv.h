@@ -21,6 +21,7 @@ int ebb__storage_remote_new(const struct ebb_storage_options *options, struct eb
                             struct ebb_err *err);
 /* One more who holds it. */
 struct ebb__storage_remote *ebb__storage_remote_share(struct ebb__storage_remote *remote);
+void ebb__storage_remote_set_deaf(struct ebb__storage_remote *remote, bool is_deaf);
 /* The last one frees it. NULL is fine. */
 void ebb__storage_remote_free(struct ebb__storage_remote *remote);
 /* The client for "s3://bucket/key", connected to at its first use. Borrowed. */

@@ -25,6 +25,7 @@ struct ebb__storage_remote {
     struct ebb_clock clock;
     struct ebb_log log;
     const atomic_bool *cancelled;
+    bool is_deaf;
     struct ebb_s3 *own; /* NULL: not used yet */
     struct ebb__storage_ahead *ahead;
     struct lend **lends;
@@ -160,7 +161,19 @@ int ebb__storage_client(struct ebb__storage_remote *remote, const char *target, 
         rc = ebb_s3_new(lend ? &lend->config.s3 : &remote->config.s3, lend ? &lend->lender : NULL, remote->clock,
                         &remote->log, remote->cancelled, client, err);
     *out = *client;
+    if (!rc)
+        ebb_s3_set_deaf(*client, remote->is_deaf);
     return rc;
+}
+
+void ebb__storage_remote_set_deaf(struct ebb__storage_remote *remote, bool is_deaf)
+{
+    remote->is_deaf = is_deaf;
+    if (remote->own)
+        ebb_s3_set_deaf(remote->own, is_deaf);
+    for (size_t i = 0; i < remote->lend_count; i++)
+        if (remote->lends[i]->client)
+            ebb_s3_set_deaf(remote->lends[i]->client, is_deaf);
 }
 
 /* s3a: and s3n: are other names of s3:. */

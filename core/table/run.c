@@ -22,9 +22,19 @@ int ebb__run_init(struct ebb__run *run, const struct ebb_site *site, struct ebb_
     return 0;
 }
 
+static void set_deaf(struct ebb__run *run, bool is_deaf)
+{
+    ebb_storage_set_deaf(run->site.storage, is_deaf);
+    for (size_t i = 0; i < run->site.catalog_count; i++)
+        ebb_catalog_set_deaf(run->site.catalogs[i], is_deaf);
+    run->is_deaf = is_deaf;
+}
+
 void ebb__run_fini(struct ebb__run *run)
 {
     ebb_run_lock_release(&run->lock);
+    if (run->is_deaf)
+        set_deaf(run, false);
     ebb_protect_free(run->protect);
     ebb_table_free(run->table);
     ebb_quarantine_close(&run->quarantine);
@@ -142,8 +152,10 @@ int ebb__run_open_place(struct ebb__run *run, struct ebb_err *err)
 
 int ebb__run_lock(struct ebb__run *run, struct ebb_err *err)
 {
-    int rc = ebb_run_lock_take(run->place, &run->site.clock, run->record.id, &run->lock, err);
+    int rc;
 
+    set_deaf(run, true);
+    rc = ebb_run_lock_take(run->place, &run->site.clock, run->record.id, &run->lock, err);
     if (!rc && run->lock.old_holder[0]) {
         ebb_log_say(&run->site.log, EBB_LOG_WARN, "lock: taken over from %s", run->lock.old_holder);
         rc = ebb__run_audit(run, "lock_taken_over", run->lock.old_holder, err);

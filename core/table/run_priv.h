@@ -45,6 +45,7 @@ struct ebb__run {
     struct ebb_table *table;
     struct ebb_protect *protect;
     bool has_changed; /* the protection was re-read since the first file was moved */
+    bool is_deaf;     /* storage and catalogs are, until the end of the run */
     bool is_stopped;  /* ends before its plan does, though nothing failed */
 };
 
@@ -55,7 +56,8 @@ void ebb__run_fini(struct ebb__run *run);
 int ebb__run_set_options(struct ebb__run *run, struct ebb_str options, struct ebb_err *err);
 /* Open the table's location for writing, and the quarantine of the run (makes nothing). */
 int ebb__run_open_place(struct ebb__run *run, struct ebb_err *err);
-/* Take the lock of the location; a take-over goes into the audit log. */
+/* Take the lock of the location; a take-over goes into the audit log. From here to the end of the run no request to
+ * storage or catalogs is cancelled: the run itself looks, between its batches. */
 int ebb__run_lock(struct ebb__run *run, struct ebb_err *err);
 /* Open the table: uuid and location must be those of the record, else EBB_EPLAN_TABLE. */
 int ebb__run_open_table(struct ebb__run *run, struct ebb_err *err);

@@ -91,6 +91,17 @@ class Latency(Toxic):
         time.sleep(self.seconds)
 
 
+class At(Toxic):
+    """At request `number`, before the server sees it, does what it is told; the request waits for it."""
+
+    def __init__(self, number, act, kinds=()):
+        self.number, self.act, self.kinds = number, act, kinds
+
+    def before(self, request, count):
+        if count == self.number:
+            self.act()
+
+
 class Page(Toxic):
     """Changes pages of listings: `change(body, count)` → body."""
 

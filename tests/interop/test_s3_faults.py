@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A proxy before S3 that misbehaves in each way that was seen: what was begun is ended later or refused, and nothing is lost."""
+import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import proxy  # noqa: E402
 import servers  # noqa: E402
 import world  # noqa: E402
-from world import fixtures  # noqa: E402
+from world import fixtures, program  # noqa: E402
 
 CASE = "c03-compact-expire"
 MORE = 1100  # orphans beside the case's own, so that a listing has pages; 60 where each is moved
@@ -165,6 +169,9 @@ class Faults(unittest.TestCase):
             self.assertEqual(0, done.status, done.err)
             self.assertEqual(self.all, self.check_live())
 
+    def newest(self):
+        return json.loads(self.ebb(None, "runs", "--json").out.splitlines()[0])
+
     def finish(self, bad, output):
         """Apply; what was not moved is where it was, what was moved is in quarantine, and resuming ends it."""
         done = self.ebb(bad, "apply", output, "--yes", "--json")
@@ -174,9 +181,7 @@ class Faults(unittest.TestCase):
         for _ in range(3):
             if not there:
                 break
-            runs = self.ebb(None, "runs", "--json").json()
-            newest = (runs["runs"] if isinstance(runs, dict) else runs)[0]["run"]
-            again = self.ebb(None, "apply", "--resume", newest, "--yes", "--json")
+            again = self.ebb(None, "apply", "--resume", self.newest()["id"], "--yes", "--json")
             if again.status:
                 plan, output = self.plan()
                 self.assertEqual(0, plan.status, plan.err)
@@ -191,6 +196,40 @@ class Faults(unittest.TestCase):
     def test_moves_through_resets(self):
         """Also after the server has copied or deleted, so that nobody knows."""
         self.there_and_back(proxy.Reset(23))
+
+    def interrupted(self, number, *args):
+        """A signal while the 30th copy of a command is under way: exit code, standard error, and that the lock was let go of."""
+        words = [program.path(), *args, "--json", "--config", self.place.config, "--state", self.place.state]
+
+        def act():
+            process.send_signal(number)
+            time.sleep(0.5)
+
+        with proxy.Proxy(self.s3.endpoint, proxy.At(30, act, ("copy",))) as bad:
+            env = {**os.environ, **self.s3.env(), "AWS_ENDPOINT_URL_S3": bad.endpoint}
+            process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            _, err = process.communicate(timeout=240)
+            self.assertGreater(bad.requests.count("copy"), 30)
+        self.assertEqual([], [key for key in self.s3.list(self.place.bucket) if key.endswith("/.ebb-quarantine/lock")])
+        self.assertEqual(self.live, {key: facts for key, facts in self.check_live().items() if key in self.live})
+        return process.returncode, err
+
+    def test_a_signal_in_the_middle_of_a_batch(self):
+        """The batch comes to its end: its 1000 files are moved and looked at, the rest is where it was."""
+        self.fresh(MORE + 1)
+        done, output = self.plan()
+        self.assertEqual(0, done.status, done.err)
+        status, err = self.interrupted(signal.SIGTERM, "apply", output, "--yes")
+        self.assertEqual(5, status, err)
+        self.assertEqual(1000, len(self.quarantined()))
+        self.assertEqual(len(self.orphans) - 1000, len(self.orphans & set(self.visible())))
+        newest = self.newest()
+        self.assertEqual("interrupted", newest["status"])
+        status, err = self.interrupted(signal.SIGINT, "restore", newest["id"])
+        self.assertIn(status, (0, 5), err)
+        done = self.ebb(None, "restore", newest["id"], "--json")
+        self.assertEqual(0, done.status, done.err)
+        self.assertEqual(self.all, self.check_live())
 
     def test_purge_with_partial_answers(self):
         self.there_and_back(proxy.PartialDelete(self.s3.client, "InternalError"), purge=True)
