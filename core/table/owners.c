@@ -491,8 +491,8 @@ static int look_above(struct survey *s, struct ebb_err *err)
         return climb_bucket(s, zone->uri, err);
     if (!zone->chain_count)
         return 0;
-    if (zone->local.len && strcmp(zone->local.data, zone->real))
-        rc = climb(s, zone->local.data, zone->chain[0].dev, err);
+    if (zone->target.len && strcmp(zone->target.data, zone->real))
+        rc = climb(s, zone->target.data, zone->chain[0].dev, err);
     return rc ? rc : climb(s, zone->real, zone->chain[0].dev, err);
 }
 

@@ -60,6 +60,31 @@ static bool local_path(const struct ebb_site *site, const char *uri, struct ebb_
     return ok;
 }
 
+/* Where a URI is reachable, in normal form: "/path", or "s3://bucket/key" (keys that differ in slashes alone count as
+ * the same). False, and empty, when it has no such place. */
+static bool target_of(const struct ebb_site *site, const char *uri, struct ebb_buf *out)
+{
+    struct ebb_location parts;
+    struct ebb_buf raw, path;
+    bool is_remote, ok;
+
+    if (local_path(site, uri, out))
+        return true;
+    ebb_buf_init(&raw, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&path, 2 * EBB_LOCATION_MAX_BYTES);
+    ok = !ebb_uri_map_target(ebb_storage_map(site->storage), uri, &raw, &is_remote, NULL) && is_remote &&
+         split_normal(ebb_buf_cstr(&raw), &parts, &path);
+    if (ok) {
+        ebb_buf_puts(out, "s3://");
+        ebb_buf_add_str(out, parts.authority);
+        if (path.len > 1)
+            ebb_buf_add_str(out, ebb_buf_str(&path));
+    }
+    ebb_buf_fini(&path);
+    ebb_buf_fini(&raw);
+    return ok;
+}
+
 /* realpath() of a path of which the last components may not exist yet. */
 static bool real_of(const char *path, char out[PATH_MAX])
 {
@@ -160,12 +185,12 @@ int ebb__zone_init(struct ebb_zone *zone, const struct ebb_site *site, const str
     zone->site = site;
     zone->rules = rules;
     ebb_buf_init(&zone->path, EBB_LOCATION_MAX_BYTES);
-    ebb_buf_init(&zone->local, 2 * EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&zone->target, 2 * EBB_LOCATION_MAX_BYTES);
     zone->uri = strdup(uri);
     if (!zone->uri)
         return ebb_err_nomem(err);
     split_normal(zone->uri, &zone->parts, &zone->path);
-    local_path(site, uri, &zone->local);
+    target_of(site, uri, &zone->target);
     if (!ebb__zone_real(site, uri, zone->real))
         return 0;
     each_ancestor(zone->real, add_to_chain, zone);
@@ -176,7 +201,7 @@ void ebb__zone_fini(struct ebb_zone *zone)
 {
     free(zone->uri);
     ebb_buf_fini(&zone->path);
-    ebb_buf_fini(&zone->local);
+    ebb_buf_fini(&zone->target);
     ebb__mounts_fini(&zone->mounts);
     memset(zone, 0, sizeof *zone);
 }
@@ -263,38 +288,41 @@ static enum ebb_zone_relation relate_uris(const struct ebb_zone *zone, const cha
 enum ebb_zone_relation ebb__zone_relate_text(const struct ebb_zone *zone, const char *uri)
 {
     enum ebb_zone_relation relation = relate_uris(zone, uri);
-    struct ebb_buf local;
+    struct ebb_buf target;
 
-    if (relation == EBB_ZONE_EQUAL || !zone->local.len)
+    if (relation == EBB_ZONE_EQUAL || !zone->target.len)
         return relation;
-    ebb_buf_init(&local, 2 * EBB_LOCATION_MAX_BYTES);
-    if (local_path(zone->site, uri, &local))
-        relation = stronger(relation, relate_paths(zone->local.data, ebb_buf_cstr(&local)));
-    ebb_buf_fini(&local);
+    ebb_buf_init(&target, 2 * EBB_LOCATION_MAX_BYTES);
+    if (target_of(zone->site, uri, &target))
+        relation = stronger(relation, relate_paths(zone->target.data, ebb_buf_cstr(&target)));
+    ebb_buf_fini(&target);
     return relation;
 }
 
 bool ebb__zone_all_rels(const struct ebb_zone *zone, const char *uri, bool (*visit)(void *data, const char *rel),
                         void *data)
 {
-    char path[PATH_MAX], real[PATH_MAX], rel[PATH_MAX];
+    char real[PATH_MAX], rel[PATH_MAX];
     struct ebb_location parts;
     struct ebb_buf normal;
     const char *rest = NULL;
     bool all = true, any = false;
 
-    ebb_buf_init(&normal, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&normal, 2 * EBB_LOCATION_MAX_BYTES);
     if (zone->path.len && split_normal(uri, &parts, &normal) && may_be_same_prefix(zone, &parts))
         rest = rest_of(zone->path.data, ebb_buf_cstr(&normal));
     if (rest) {
         any = true;
         all = visit(data, rest);
     }
-    ebb_buf_fini(&normal);
-    if (zone->local.len && ebb__zone_path(zone->site, uri, path) && (rest = rest_of(zone->local.data, path)) != NULL) {
+    rest = NULL;
+    if (zone->target.len && target_of(zone->site, uri, &normal))
+        rest = rest_of(zone->target.data, ebb_buf_cstr(&normal));
+    if (rest) {
         any = true;
         all = visit(data, rest) && all;
     }
+    ebb_buf_fini(&normal);
     if (ebb__zone_real(zone->site, uri, real) && ebb__zone_rel(zone, real, rel)) {
         any = true;
         all = visit(data, rel) && all;

@@ -21,7 +21,7 @@ struct ebb_zone {
     char *uri;
     struct ebb_location parts; /* of uri */
     struct ebb_buf path;       /* its path in normal form, empty when it has none */
-    struct ebb_buf local;      /* normal local path, empty when it has none */
+    struct ebb_buf target;     /* where it is reachable, "/path" or "s3://bucket/key", normal; empty when nowhere */
     char real[PATH_MAX];       /* real path, "" when it has none */
     struct ebb_mounts mounts;
     char disk[PATH_MAX]; /* place on the disk, "" when it is not known */

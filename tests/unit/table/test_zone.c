@@ -74,6 +74,23 @@ static void test_by_map_and_link(void **state)
     assert_int_equal(relate(f, f->uri, uri), EBB_ZONE_INSIDE);
 }
 
+/* Two names of one place in a bucket, as in a catalog of which the tables were moved to it. */
+static void test_by_map_to_a_bucket(void **state)
+{
+    struct table_fixture *f = *state;
+
+    map(f, "file:/old/wh", "s3://b/wh");
+    map(f, "hdfs://nn/wh", "s3://b/wh/");
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "s3://b/wh/ns/t"), EBB_ZONE_EQUAL);
+    assert_int_equal(relate(f, "s3://b/wh/ns/t", "file:/old/wh/ns/t/data"), EBB_ZONE_INSIDE);
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "hdfs://nn/wh/ns//t/data"), EBB_ZONE_INSIDE);
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "hdfs://nn/wh/ns"), EBB_ZONE_AROUND);
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "s3://b"), EBB_ZONE_AROUND);
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "s3://b/wh/ns/t2"), EBB_ZONE_APART);
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "s3://b/old/wh/ns/t"), EBB_ZONE_APART);
+    assert_int_equal(relate(f, "file:/old/wh/ns/t", "s3://c/wh/ns/t"), EBB_ZONE_APART);
+}
+
 /* What does not exist is not its nearest folder. */
 static void test_a_zone_that_is_missing(void **state)
 {
@@ -117,6 +134,22 @@ static void test_names_below(void **state)
     assert_false(ebb__zone_rel(&zone, f->top, rel));
     snprintf(uri, sizeof uri, "%s2", zone.real);
     assert_false(ebb__zone_rel(&zone, uri, rel));
+    ebb__zone_fini(&zone);
+}
+
+static void test_names_below_in_a_bucket(void **state)
+{
+    struct table_fixture *f = *state;
+    char out[512] = "";
+    struct ebb_zone zone;
+
+    map(f, "file:/old/wh", "s3://b/wh");
+    assert_ok(f, ebb__zone_init(&zone, &f->site, NULL, "file:/old/wh/t", &f->err));
+    assert_true(ebb__zone_all_rels(&zone, "s3a://b/wh/t/data/x", collect, out));
+    assert_string_equal(out, "[data/x]");
+    assert_true(ebb__zone_all_rels(&zone, "file:/old/wh/t/data/y", collect, out));
+    assert_string_equal(out, "[data/x][data/y][data/y]");
+    assert_false(ebb__zone_all_rels(&zone, "s3://b/wh/t2/data/x", collect, out));
     ebb__zone_fini(&zone);
 }
 
@@ -192,6 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_by_text, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_by_map_and_link, table_setup, table_teardown),
+        cmocka_unit_test_setup_teardown(test_by_map_to_a_bucket, table_setup, table_teardown),
+        cmocka_unit_test_setup_teardown(test_names_below_in_a_bucket, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_a_zone_that_is_missing, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_names_below, table_setup, table_teardown),
         cmocka_unit_test_setup_teardown(test_a_wrong_list_of_mounts, table_setup, table_teardown),
