@@ -84,6 +84,12 @@ static void remove_copy(struct ebb__s3_move *m)
 
 /* ---- the source goes ---- */
 
+static void end(struct ebb__s3_move *m)
+{
+    memset(&m->item->err, 0, sizeof m->item->err);
+    m->is_ended = true;
+}
+
 static void look_at_source(struct ebb__s3_move *m, ebb__s3_cb *cb)
 {
     const struct ebb__s3_call look = {.method = "HEAD", .bucket = m->from_bucket, .key = m->item->from};
@@ -99,7 +105,7 @@ static void on_refused_look(void *data, const struct ebb__s3_answer *a)
     struct ebb_s3_object o;
 
     if (a->err->error == EBB_ENOENT)
-        memset(&m->item->err, 0, sizeof m->item->err);
+        end(m);
     else if (!m->is_unsure && !a->err->error && !ebb__s3_object_of(a, "source", &o, NULL) && is_source(m, &o))
         remove_copy(m);
 }
@@ -111,8 +117,10 @@ static void on_deleted(void *data, const struct ebb__s3_answer *a)
     struct ebb__s3_move *m = data;
 
     m->is_unsure = m->is_unsure || a->is_unsure;
-    if (!a->err->error || a->err->error == EBB_ENOENT)
+    if (!a->err->error || a->err->error == EBB_ENOENT) {
+        end(m);
         return;
+    }
     if (!m->deletes_if_match && a->err->retryable && m->deletions < EBB__S3_TRIES) {
         look_at_source(m, on_last_look); /* never again what may be another object by now */
         return;
@@ -147,8 +155,10 @@ static void on_last_look(void *data, const struct ebb__s3_answer *a)
     struct ebb__s3_move *m = data;
     struct ebb_s3_object o;
 
-    if (a->err->error == EBB_ENOENT)
-        return; /* somebody else removed it: the copy is what is left */
+    if (a->err->error == EBB_ENOENT) {
+        end(m); /* somebody else removed it: the copy is what is left */
+        return;
+    }
     if (a->err->error) {
         m->item->err = *a->err;
         return;
@@ -374,7 +384,7 @@ static int run(struct ebb_s3 *s3, struct ebb_err *err)
 static void mark_unfinished(struct ebb__s3_move *moves, size_t n, const struct ebb_err *why)
 {
     for (size_t i = 0; i < n; i++)
-        if (!moves[i].item->err.error && why)
+        if (!moves[i].is_ended && !moves[i].item->err.error)
             moves[i].item->err = *why;
 }
 

@@ -12,6 +12,7 @@ struct ebb__s3_move {
     struct ebb_s3_move_item *item;
     const char *from_bucket, *to_bucket;
     bool deletes_if_match, is_large;
+    bool is_ended;             /* the source is gone, and the copy is there */
     bool is_unsure;            /* whether a deletion of the source was carried out whose answer was lost */
     unsigned deletions;        /* that were sent */
     struct ebb_strs kept;      /* header lines that the copy is to have */

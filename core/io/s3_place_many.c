@@ -92,7 +92,7 @@ static int run_moves(struct ebb_s3_place *from, struct ebb_s3_place *to, struct 
     }
     if (!rc)
         rc = ebb_s3_move_many(from->s3, from->bucket, to->bucket, from->abilities.deletes_if_match, moves, n, err);
-    for (size_t i = 0; !rc && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         items[i].err = moves[i].err;
         ebb__s3_place_stat(&moves[i].after, &items[i].after);
     }

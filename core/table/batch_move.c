@@ -105,8 +105,9 @@ int ebb__batch_take(struct ebb__run *run, struct ebb__batch *batch, struct ebb_e
         size_t n = count - from < step ? count - from : step;
 
         rc = ebb_removal_take_many(run->place, &run->quarantine, items + from, n, err);
-        for (size_t i = from; !rc && i < from + n; i++)
-            note_taken(batch, &batch->moves[which[i]], items[i].outcome, &items[i].why);
+        for (size_t i = from; i < from + n; i++)
+            if (!rc || items[i].outcome == EBB_REMOVAL_DONE) /* what is gone from its place is put back, then */
+                note_taken(batch, &batch->moves[which[i]], items[i].outcome, &items[i].why);
     }
     free(items);
     free(which);

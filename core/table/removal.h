@@ -42,7 +42,8 @@ int ebb_removal_put_back(struct ebb_place *table, struct ebb_quarantine *q, cons
 /* Remove it from quarantine for good. */
 int ebb_removal_unlink(struct ebb_quarantine *q, const struct ebb_removal_file *file, enum ebb_removal *out,
                        struct ebb_err *err);
-/* The same of many at once: in an object store all go side by side. Each item tells its outcome, and why. */
+/* The same of many at once: in an object store all go side by side. Each item tells its outcome, and why; after
+ * an error, only EBB_REMOVAL_DONE is certain. */
 struct ebb_removal_item {
     struct ebb_removal_file file;
     enum ebb_removal outcome;

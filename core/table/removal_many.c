@@ -12,6 +12,7 @@ static int take_each(struct ebb_place *table, struct ebb_quarantine *q, struct e
     int rc = 0;
 
     for (size_t i = 0; !rc && i < n; i++) {
+        items[i].outcome = EBB_REMOVAL_REFUSED;
         rc = ebb_removal_take(table, q, &items[i].file, &items[i].outcome, &items[i].why);
         if (rc && err)
             *err = items[i].why;
@@ -24,6 +25,7 @@ static int unlink_each(struct ebb_quarantine *q, struct ebb_removal_item *items,
     int rc = 0;
 
     for (size_t i = 0; !rc && i < n; i++) {
+        items[i].outcome = EBB_REMOVAL_REFUSED;
         rc = ebb_removal_unlink(q, &items[i].file, &items[i].outcome, &items[i].why);
         if (rc && err)
             *err = items[i].why;
@@ -72,6 +74,7 @@ static int many_init(struct many *m, struct ebb_quarantine *q, struct ebb_remova
         return ebb_err_nomem(err);
     for (size_t i = 0; !rc && i < n; i++) {
         memset(&items[i].why, 0, sizeof items[i].why);
+        items[i].outcome = EBB_REMOVAL_REFUSED;
         m->n++;
         rc = ebb__removal_names_init(&m->names[i], q, &items[i].file, err);
     }
@@ -118,7 +121,7 @@ static int move_all(struct many *m, struct ebb_place *table, struct ebb_err *err
         struct ebb_removal_item *item = &m->items[m->which[i]];
 
         item->why = m->moves[i].err;
-        item->outcome = rc && !item->why.error ? EBB_REMOVAL_REFUSED : outcome_of_move(&m->moves[i], &item->file);
+        item->outcome = outcome_of_move(&m->moves[i], &item->file);
         if (!rc && ebb__removal_is_fatal(-(int)item->why.error)) {
             rc = -(int)item->why.error;
             if (err)

@@ -27,6 +27,7 @@
 #define DONE HEAD_OF("200 OK", "Content-Length: 0\r\n\r\n")
 #define DENIED HEAD_OF("403 Forbidden", "Content-Length: 0\r\n\r\n")
 #define CHANGED HEAD_OF("412 Precondition Failed", "Content-Length: 0\r\n\r\n")
+#define EXPIRED HEAD_OF("400 Bad Request", "Content-Length: 40\r\n\r\n<Error><Code>ExpiredToken</Code></Error>")
 #define LOST ""
 #define BUSY HEAD_OF("503 Service Unavailable", "Content-Length: 0\r\n\r\n")
 #define SLOW HEAD_OF("503 Slow Down", "Content-Length: 42\r\n\r\n<Error><Code>SlowDown</Code></Error>      ")
@@ -141,6 +142,50 @@ static void test_a_copy_that_was_overwritten_is_not_taken_back(void **state)
     expect(ours, false, EBB_EPERMISSION, "DELETE /lake/q ");
 }
 
+struct stopper {
+    atomic_bool cancelled;
+};
+
+static int lend_and_stop(void *data, bool are_expired, struct ebb_aws_keys *out, struct ebb_err *err)
+{
+    struct stopper *stopper = data;
+
+    (void)err;
+    if (are_expired)
+        atomic_store(&stopper->cancelled, true);
+    *out = (struct ebb_aws_keys){"id", "secret", NULL};
+    return 0;
+}
+
+/* One is moved, the other's deletion is still to be sent again when it is cancelled: each tells which it is. */
+static void test_a_stop_tells_what_was_moved(void **state)
+{
+    const char *const answers[] = {SOURCE, SOURCE, GONE, GONE, DONE, DONE, COPY, COPY, DONE, EXPIRED, NULL};
+    struct ebb_s3_move_item items[] = {{.from = EBB_STR("a"), .to = EBB_STR("q/a"), .etag = "\"e\"", .size_bytes = 3},
+                                       {.from = EBB_STR("b"), .to = EBB_STR("q/b"), .etag = "\"e\"", .size_bytes = 3}};
+    struct ebb_s3_config config = {.path_style = -1, .requests = 1, .aws = {.region = "us-east-1"}};
+    struct stopper stopper = {false};
+    const struct ebb_s3_lender lender = {lend_and_stop, &stopper};
+    const struct ebb_log log = {0};
+    struct scripted_server server;
+    struct ebb_s3 *s3 = begin(&server, answers);
+    char endpoint[64];
+
+    (void)state;
+    ebb_s3_free(s3);
+    snprintf(endpoint, sizeof endpoint, "http://127.0.0.1:%d", server.port);
+    config.endpoint = endpoint;
+    items[0].ebb_id = items[1].ebb_id = "id";
+    items[0].ebb_mtime_ms = items[1].ebb_mtime_ms = 1;
+    assert_int_equal(ebb_s3_new(&config, &lender, ebb_clock_system(), &log, &stopper.cancelled, &s3, NULL), 0);
+    assert_int_equal(ebb_s3_move_many(s3, "lake", "lake", true, items, 2, NULL), -EBB_ECANCELLED);
+    assert_int_equal(items[0].err.error, EBB_OK);
+    assert_string_equal(items[0].after.ebb_id, "id");
+    assert_int_equal(items[1].err.error, EBB_ECANCELLED);
+    ebb_s3_free(s3);
+    server_stop(&server);
+}
+
 static void test_a_page_of_a_proxy_stores_nothing(void **state)
 {
     const char *const answers[] = {HEAD_OF("200 OK", "Content-Length: 6\r\n\r\n<html>"), NULL};
@@ -240,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_a_deletion_that_is_never_answered_is_looked_at),
         cmocka_unit_test(test_a_deletion_without_condition_is_looked_at_and_not_repeated),
         cmocka_unit_test(test_a_copy_that_was_overwritten_is_not_taken_back),
+        cmocka_unit_test(test_a_stop_tells_what_was_moved),
         cmocka_unit_test(test_a_page_of_a_proxy_stores_nothing),
         cmocka_unit_test(test_nothing_moves_where_if_none_match_is_ignored),
         cmocka_unit_test(test_a_large_object_goes_in_parts),
