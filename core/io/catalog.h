@@ -32,22 +32,19 @@ struct ebb_catalog;
  * Keys that a type does not know are refused by whoever reads the configuration. */
 struct ebb_catalog_config {
     const char *name;     /* [A-Za-z_][A-Za-z0-9_-]* */
-    const char *type;     /* "directory", "sqlite", "rest", "gravitino", "glue" */
+    const char *type;     /* "directory", "sqlite", "rest", "glue" */
     const char *path;     /* directory, sqlite: local path */
     const char *sql_name; /* sqlite: value of catalog_name; NULL = name */
-    /* rest, gravitino */
+    /* rest */
     const char *uri;
     const char *token;              /* sent as bearer */
     const struct ebb_strs *headers; /* "Name: value", sent with every request */
-    /* rest */
     const char *warehouse;
     const char *prefix;     /* NULL: what /v1/config says */
     const char *credential; /* OAuth2 client credentials, "ID:SECRET" */
     const char *oauth2_uri; /* NULL: <uri>/v1/oauth/tokens */
     const char *scope;      /* NULL: "catalog" */
     bool vended;            /* ask for storage credentials of each table and use them */
-    /* gravitino */
-    const char *metalake, *catalog;
     /* glue */
     const char *endpoint;   /* NULL: AWS's of the region */
     const char *catalog_id; /* the account; NULL: the caller's */

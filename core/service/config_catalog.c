@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { DIRECTORY = 1, SQLITE = 2, REST = 4, GRAVITINO = 8, GLUE = 16 };
+enum { DIRECTORY = 1, SQLITE = 2, REST = 4, GLUE = 8 };
 enum kind { TEXT, URL, FILE_PATH, FLAG, HEADERS };
 
 /* A key of a catalog: which types know it, which need it, and where it goes. */
@@ -21,17 +21,15 @@ static const struct key KEYS[] = {
     {"type", ~0U, ~0U, TEXT, AT(type)},
     {"path", DIRECTORY | SQLITE, DIRECTORY | SQLITE, FILE_PATH, AT(path)},
     {"name", SQLITE | DIRECTORY, 0, TEXT, AT(sql_name)},
-    {"uri", REST | GRAVITINO, REST | GRAVITINO, URL, AT(uri)},
+    {"uri", REST, REST, URL, AT(uri)},
     {"warehouse", REST, 0, TEXT, AT(warehouse)},
     {"prefix", REST, 0, TEXT, AT(prefix)},
-    {"token", REST | GRAVITINO, 0, TEXT, AT(token)},
+    {"token", REST, 0, TEXT, AT(token)},
     {"credential", REST, 0, TEXT, AT(credential)},
     {"oauth2_server_uri", REST, 0, URL, AT(oauth2_uri)},
     {"scope", REST, 0, TEXT, AT(scope)},
-    {"headers", REST | GRAVITINO, 0, HEADERS, AT(headers)},
+    {"headers", REST, 0, HEADERS, AT(headers)},
     {"vended_credentials", REST, 0, FLAG, AT(vended)},
-    {"metalake", GRAVITINO, GRAVITINO, TEXT, AT(metalake)},
-    {"catalog", GRAVITINO, GRAVITINO, TEXT, AT(catalog)},
     {"region", GLUE, 0, TEXT, AT(aws.region)},
     {"endpoint", GLUE, 0, URL, AT(endpoint)},
     {"catalog_id", GLUE, 0, TEXT, AT(catalog_id)},
@@ -39,7 +37,7 @@ static const struct key KEYS[] = {
     {"access_key_id", GLUE, 0, TEXT, AT(aws.access_key_id)},
     {"secret_access_key", GLUE, 0, TEXT, AT(aws.secret_access_key)},
     {"session_token", GLUE, 0, TEXT, AT(aws.session_token)},
-    {"ca_file", REST | GRAVITINO | GLUE, 0, FILE_PATH, AT(ca_file)},
+    {"ca_file", REST | GLUE, 0, FILE_PATH, AT(ca_file)},
 };
 #define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])
 
@@ -47,7 +45,10 @@ static const struct {
     const char *name;
     unsigned bit;
 } TYPES[] = {
-    {"directory", DIRECTORY}, {"sqlite", SQLITE}, {"rest", REST}, {"gravitino", GRAVITINO}, {"glue", GLUE},
+    {"directory", DIRECTORY},
+    {"sqlite", SQLITE},
+    {"rest", REST},
+    {"glue", GLUE},
 };
 #define TYPE_COUNT (sizeof TYPES / sizeof TYPES[0])
 
@@ -74,7 +75,7 @@ static bool has_key(const struct ebb_value *v, const char *name)
 /* Types that a later version may have are told as such, not by their first strange key. */
 static int unknown_type(const struct ebb__config_reader *r, const char *where, const char *type, struct ebb_err *err)
 {
-    static const char *const UNBUILT[] = {"hive", "postgresql"};
+    static const char *const UNBUILT[] = {"gravitino", "hive", "postgresql"};
     const char *names[TYPE_COUNT], *nearest;
 
     for (size_t i = 0; i < sizeof UNBUILT / sizeof UNBUILT[0]; i++)
@@ -314,7 +315,7 @@ static int read_place(const char *spec, const char *place, struct ebb_config_cat
 {
     unsigned bit = type_bit(out->type);
 
-    if (bit & (GRAVITINO | GLUE))
+    if (bit & GLUE)
         return ebb_err_set(err, EBB_EUSAGE, "catalog %s: one of type %s needs a configuration", spec, out->type);
     if ((bit & REST) && !is_plain_url(place)) {
         ebb_err_set(err, EBB_EUSAGE,

@@ -77,7 +77,7 @@ static void test_remote_catalogs(void **state)
 {
     static const char *const HIDDEN[] = {"TOKEN1", "ID:SECRET2", "SECRET3", "SECRET4", "SECRET5"};
     static const char *const SHOWN[] = {"\"uri\":\"https://c.example/api\"", "\"warehouse\":\"wh\"",
-                                        "\"metalake\":\"m\"", "\"Polaris-Realm\":\"***\""};
+                                        "\"Polaris-Realm\":\"***\""};
     char path[256];
     struct ebb_config *c = good(
         "return { catalogs = {\n"
@@ -85,10 +85,9 @@ static void test_remote_catalogs(void **state)
         "        headers = { ['Polaris-Realm'] = 'SECRET3' }, vended_credentials = true, ca_file = 'ca.pem' },\n"
         "  b = { type = 'rest', uri = 'http://x', credential = 'ID:SECRET2', oauth2_server_uri = 'http://o/t', scope = "
         "'s' },\n"
-        "  g = { type = 'gravitino', uri = 'http://g', metalake = 'm', catalog = 'c', token = 'TOKEN1' },\n"
         "  u = { type = 'glue', region = 'eu-west-1', endpoint = 'http://e', catalog_id = '1', profile = 'p',\n"
         "        access_key_id = 'AKID', secret_access_key = 'SECRET4', session_token = 'SECRET5' } } }");
-    const struct ebb_catalog_config *a = &c->catalogs[0].config, *u = &c->catalogs[3].config;
+    const struct ebb_catalog_config *a = &c->catalogs[0].config, *u = &c->catalogs[2].config;
     struct ebb_buf shown;
 
     (void)state;
@@ -101,7 +100,6 @@ static void test_remote_catalogs(void **state)
     assert_string_equal(a->ca_file, path);
     assert_null(a->path);
     assert_string_equal(c->catalogs[1].config.oauth2_uri, "http://o/t");
-    assert_string_equal(c->catalogs[2].config.metalake, "m");
     assert_string_equal(u->aws.region, "eu-west-1");
     assert_string_equal(u->aws.secret_access_key, "SECRET4");
     assert_int_equal(ebb_config_show(c, &shown, NULL), 0);
@@ -116,7 +114,7 @@ static void test_remote_catalogs(void **state)
 
 static void test_catalog_by_spec(void **state)
 {
-    static const char *const BAD_SPECS[] = {"rest:",  "a=rest:x",       "a=rest:http://u:p@h", "a=gravitino:http://h",
+    static const char *const BAD_SPECS[] = {"rest:",  "a=rest:x",       "a=rest:http://u:p@h", "a=glue:http://h",
                                             "glue:x", "=rest:http://h", "a=rest:http://h"};
     struct ebb_config *c =
         good("return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { A = 'b' } } } }");
@@ -211,10 +209,8 @@ static const struct bad BAD[] = {
      "catalogs.l.headers: [\"Name\"]", ""},
     {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { authorization = 'a' } } } }",
      EBB_ECONFIG, "use token or credential", ""},
-    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', catalog = 'c' } } }", EBB_ECONFIG,
-     "catalogs.l.metalake: is missing", ""},
-    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'c' } } }", EBB_ECONFIG,
-     "catalogs.l.catalog: is missing", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'c' } } }", EBB_EUNSUPPORTED,
+     "catalogs.l: type gravitino", ""},
     {"return { catalogs = { l = { type = 'glue', access_key_id = 'c' } } }", EBB_ECONFIG, "go together", ""},
     {"return { catalogs = { l = { type = 'glue', session_token = 'c' } } }", EBB_ECONFIG, "session_token goes", ""},
     {"return { catalogs = { l = { type = 'glue', uri = 'http://x' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.uri",
