@@ -73,8 +73,6 @@ bool ebb_storage_is_remote(const struct ebb_storage *storage, const char *uri);
 /* Time of the storage that holds a URI minus ours, ms, as its last answer told: 0 for local folders, INT64_MIN when it
  * is not known. */
 int64_t ebb_storage_ahead_ms(struct ebb_storage *storage, const char *uri);
-/* Requests to object stores so far, and how many of them were repetitions. */
-void ebb_storage_counts(const struct ebb_storage *storage, uint64_t *requests, uint64_t *retries);
 /* Read a whole regular file into out (which is reset first; its max bounds the size). Opening never blocks (FIFO,
  * device: EBB_EIO). st may be NULL. EBB_ENOENT, EBB_EPERMISSION, EBB_EIO, EBB_ELIMIT, EBB_ESCHEME. */
 int ebb_storage_read(struct ebb_storage *storage, const char *uri, struct ebb_buf *out, struct ebb_stat *st,

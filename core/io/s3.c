@@ -184,14 +184,3 @@ int64_t ebb_s3_now_ms(const struct ebb_s3 *s3)
 {
     return ebb_clock_now(&s3->clock);
 }
-
-void ebb_s3_counts(const struct ebb_s3 *s3, uint64_t *requests, uint64_t *retries)
-{
-    *requests = s3->sent;
-    *retries = s3->repeated;
-}
-
-const char *ebb_s3_endpoint(const struct ebb_s3 *s3)
-{
-    return s3->host;
-}

@@ -49,9 +49,6 @@ int64_t ebb_s3_ahead_ms(const struct ebb_s3 *s3);
 void ebb_s3_set_deaf(struct ebb_s3 *s3, bool is_deaf);
 /* Our clock, as of now. */
 int64_t ebb_s3_now_ms(const struct ebb_s3 *s3);
-/* Requests sent so far, retries included, and those among them that were repetitions. */
-void ebb_s3_counts(const struct ebb_s3 *s3, uint64_t *requests, uint64_t *retries);
-const char *ebb_s3_endpoint(const struct ebb_s3 *s3);
 
 #define EBB_S3_ETAG_MAX 72
 /* What HEAD, GET or LIST say. Owned texts are inside. */

@@ -126,7 +126,6 @@ struct verdict {
     struct removal *r;
     struct ebb_buf key;
     struct ebb__s3_failure failure;
-    bool is_known;
 };
 
 static struct ebb_s3_delete_item *item_of(struct removal *r, struct ebb_str key, size_t *index)

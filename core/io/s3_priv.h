@@ -40,7 +40,7 @@ struct ebb_s3 {
     int64_t renewed_ms;
     int64_t skew_ms;  /* added to our clock when signing */
     int64_t ahead_ms; /* INT64_MIN: unknown */
-    uint64_t sent, repeated, seed;
+    uint64_t seed;
     enum ebb__s3_encoding encoding;
     char *bucket; /* that was found usable last; NULL none */
 };

@@ -259,8 +259,6 @@ static void try_once(struct ebb__s3_request *r)
         return;
     r->falls = s3->falls;
     s3->running++;
-    s3->sent++;
-    s3->repeated += r->tries > 0;
     r->tries++;
 }
 

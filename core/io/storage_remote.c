@@ -276,19 +276,3 @@ int ebb_storage_lend(struct ebb_storage *storage, const char *prefix, const stru
     }
     return add_lend(storage->remote, lend, err);
 }
-
-void ebb_storage_counts(const struct ebb_storage *storage, uint64_t *requests, uint64_t *retries)
-{
-    const struct ebb__storage_remote *remote = storage->remote;
-    uint64_t sent, repeated;
-
-    *requests = *retries = 0;
-    if (remote && remote->own)
-        ebb_s3_counts(remote->own, requests, retries);
-    for (size_t i = 0; remote && i < remote->lend_count; i++)
-        if (remote->lends[i]->client) {
-            ebb_s3_counts(remote->lends[i]->client, &sent, &repeated);
-            *requests += sent;
-            *retries += repeated;
-        }
-}

@@ -44,7 +44,7 @@ static void expect(struct ebb_storage *storage, const char *target, const char *
     struct ebb_s3 *s3 = NULL, *again = NULL;
 
     assert_int_equal(ebb__storage_client(storage->remote, target, &s3, NULL), 0);
-    assert_non_null(strstr(ebb_s3_endpoint(s3), endpoint));
+    assert_non_null(strstr(s3->host, endpoint));
     assert_int_equal(s3->has_lender, has_lender);
     assert_int_equal(s3->credentials == NULL, has_lender);
     assert_int_equal(ebb__storage_client(storage->remote, target, &again, NULL), 0);
@@ -73,7 +73,6 @@ static void test_prefixes(void **state)
 static void test_shared(void **state)
 {
     struct ebb_storage *storage = new_storage(), *like = NULL;
-    uint64_t requests = 1, retries = 1;
 
     (void)state;
     assert_int_equal(ebb_storage_new_like(storage, NULL, &like, NULL), 0);
@@ -81,8 +80,6 @@ static void test_shared(void **state)
     expect(like, "s3://lake/t/a", "lent.example", true);
     ebb_storage_free(storage);
     expect(like, "s3://lake/t/a", "lent.example", true);
-    ebb_storage_counts(like, &requests, &retries);
-    assert_int_equal(requests + retries, 0);
     assert_int_equal(ebb_storage_ahead_ms(like, "file:/x"), 0);
     assert_true(ebb_storage_ahead_ms(like, "s3://lake/t/a") == INT64_MIN);
     ebb_storage_free(like);
