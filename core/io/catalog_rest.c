@@ -27,7 +27,7 @@ static int open_rest(struct ebb_catalog *catalog, const struct ebb_catalog_confi
 
 static void set_deaf(struct ebb_catalog *catalog, bool is_deaf)
 {
-    ebb_http_sync_set_deaf(state_of(catalog)->rest->http, is_deaf);
+    ebb__rest_set_deaf(state_of(catalog)->rest, is_deaf);
 }
 
 static void close_rest(struct ebb_catalog *catalog)

@@ -36,6 +36,7 @@ struct ebb__rest {
     unsigned token_turn;     /* how many there were */
     struct ebb_strs headers; /* configured ones */
     bool vended, is_ready;
+    bool is_deaf; /* as http, which may not be there (yet) */
     bool has_credentials_route; /* the server lists it */
     uint64_t requests;
     struct ebb_http_sync *http;
@@ -48,6 +49,8 @@ struct ebb__rest {
 int ebb__rest_new(const struct ebb_catalog_config *config, const struct ebb_catalog_site *site, struct ebb__rest **out,
                   struct ebb_err *err);
 void ebb__rest_free(struct ebb__rest *rest);
+/* As ebb_http_sync_set_deaf, also of requests that come later. */
+void ebb__rest_set_deaf(struct ebb__rest *rest, bool is_deaf);
 /* The server's configuration is read, once. */
 int ebb__rest_ready(struct ebb__rest *rest, struct ebb_err *err);
 /* Take over what an answer of /v1/config says. */

@@ -162,7 +162,18 @@ static int open_http(struct ebb__rest *r, struct ebb_err *err)
     const struct ebb_http_client_options options = {
         .per_host = EBB__REST_PARALLEL, .ca_file = r->ca_file, .log = r->log};
 
-    return r->http ? 0 : ebb_http_sync_new(&options, r->cancelled, &r->http, err);
+    int rc = r->http ? 0 : ebb_http_sync_new(&options, r->cancelled, &r->http, err);
+
+    if (!rc)
+        ebb_http_sync_set_deaf(r->http, r->is_deaf);
+    return rc;
+}
+
+void ebb__rest_set_deaf(struct ebb__rest *r, bool is_deaf)
+{
+    r->is_deaf = is_deaf;
+    if (r->http)
+        ebb_http_sync_set_deaf(r->http, is_deaf);
 }
 
 /* The token was not taken (any more): once more with another, if there is one. */

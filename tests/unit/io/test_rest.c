@@ -215,11 +215,32 @@ static void test_errors(void **state)
     ebb__rest_free(rest);
 }
 
+/* Steps that must come to their end: also where the first request comes after that was said. */
+static void test_deaf(void **state)
+{
+    const struct ebb_catalog_config config = {.name = "lake", .type = "rest", .uri = "http://127.0.0.1:1"};
+    atomic_bool cancelled = true;
+    const struct ebb_catalog_site site = {.storage = NULL, .cancelled = &cancelled};
+    struct ebb_catalog *catalog = NULL;
+    struct ebb_table_ref ref = {NULL};
+
+    (void)state;
+    assert_int_equal(ebb_catalog_new(&config, &site, &catalog, &err), 0);
+    ebb_catalog_set_deaf(catalog, true);
+    assert_int_equal(ebb_catalog_load(catalog, "db", "t", &ref, &err), -EBB_ECATALOG); /* nobody is there */
+    ebb_table_ref_fini(&ref);
+    ebb_catalog_set_deaf(catalog, false);
+    assert_int_equal(ebb_catalog_load(catalog, "db", "t", &ref, &err), -EBB_ECANCELLED);
+    ebb_table_ref_fini(&ref);
+    ebb_catalog_free(catalog);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_in_urls), cmocka_unit_test(test_configuration), cmocka_unit_test(test_pages),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_deaf),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
