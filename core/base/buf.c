@@ -202,6 +202,17 @@ bool ebb_strs_has(const struct ebb_strs *s, const char *text)
     return false;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void ebb_strs_sort(struct ebb_strs *s)
+{
+    if (s->count > 1)
+        qsort(s->items, s->count, sizeof(char *), by_bytes);
+}
+
 #define ARENA_FIRST_BYTES ((size_t)960)       /* blocks grow from this … */
 #define ARENA_BLOCK_BYTES ((size_t)64 * 1024) /* … to this */
 

@@ -87,6 +87,7 @@ void ebb_strs_fini(struct ebb_strs *s);
 int ebb_strs_add(struct ebb_strs *s, const char *text, struct ebb_err *err);
 int ebb_strs_addn(struct ebb_strs *s, const char *bytes, size_t n, struct ebb_err *err);
 bool ebb_strs_has(const struct ebb_strs *s, const char *text);
+void ebb_strs_sort(struct ebb_strs *s); /* by bytes */
 
 /* Memory that is freed all at once; for parsed documents. */
 struct ebb_arena {

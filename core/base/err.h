@@ -39,6 +39,7 @@
     X(ENOT_CURRENT, "metadata.not_current", "", 2)                                                                     \
     X(EPOINTER_UNKNOWN, "metadata.pointer_unknown", "", 2)                                                             \
     X(EFEWER_SNAPSHOTS, "catalog.fewer_snapshots", "", 2)                                                              \
+    X(ECATALOG_PLACE, "catalog.other_location", "", 2)                                                                 \
     X(EMETADATA_CHANGED, "metadata.changed", "", 2)                                                                    \
     X(EMETADATA_PLACE, "metadata.wrong_place", "", 2)                                                                  \
     X(EFOREIGN_TABLE, "location.foreign_table", "foreign-table", 2)                                                    \

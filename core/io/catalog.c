@@ -8,8 +8,9 @@
 #include "base/text.h"
 
 static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite,
-                                                       &ebb__catalog_rest, &ebb__catalog_glue};
-static const char *const NOT_BUILT[] = {"gravitino", "hive", "postgresql"};
+                                                       &ebb__catalog_rest, &ebb__catalog_glue,
+                                                       &ebb__catalog_gravitino};
+static const char *const NOT_BUILT[] = {"hive", "postgresql"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -21,8 +22,53 @@ void ebb_table_ref_fini(struct ebb_table_ref *ref)
     free(ref->metadata_uri);
     free(ref->folder_uri);
     free(ref->snapshots);
+    free(ref->location);
     ebb_strs_fini(&ref->lagging);
     memset(ref, 0, sizeof *ref);
+}
+
+static int dup_text(const char *text, char **out, struct ebb_err *err)
+{
+    *out = text ? strdup(text) : NULL;
+    return text && !*out ? ebb_err_nomem(err) : 0;
+}
+
+static int copy_snapshots(const struct ebb_table_ref *from, struct ebb_table_ref *to, struct ebb_err *err)
+{
+    to->has_snapshots = from->has_snapshots;
+    if (!from->snapshots)
+        return 0;
+    to->snapshots = calloc(from->snapshot_count + 1, sizeof *to->snapshots);
+    if (!to->snapshots)
+        return ebb_err_nomem(err);
+    memcpy(to->snapshots, from->snapshots, from->snapshot_count * sizeof *to->snapshots);
+    to->snapshot_count = from->snapshot_count;
+    return 0;
+}
+
+int ebb_table_ref_copy(const struct ebb_table_ref *from, struct ebb_table_ref *to, struct ebb_err *err)
+{
+    int rc;
+
+    memset(to, 0, sizeof *to);
+    ebb_strs_init(&to->lagging);
+    to->problem = from->problem;
+    rc = dup_text(from->catalog, &to->catalog, err);
+    if (!rc)
+        rc = dup_text(from->namespace_, &to->namespace_, err);
+    if (!rc)
+        rc = dup_text(from->name, &to->name, err);
+    if (!rc)
+        rc = dup_text(from->metadata_uri, &to->metadata_uri, err);
+    if (!rc)
+        rc = dup_text(from->folder_uri, &to->folder_uri, err);
+    if (!rc)
+        rc = dup_text(from->location, &to->location, err);
+    if (!rc)
+        rc = copy_snapshots(from, to, err);
+    for (size_t i = 0; !rc && i < from->lagging.count; i++)
+        rc = ebb_strs_add(&to->lagging, from->lagging.items[i], err);
+    return rc;
 }
 
 int ebb__table_ref_name(struct ebb_table_ref *ref, const char *catalog, const char *namespace_, const char *name,
@@ -69,7 +115,7 @@ static int unknown_type(const struct ebb_catalog_config *config, struct ebb_err 
     if (near)
         ebb_err_hint(err, "did you mean '%s'?", near);
     else
-        ebb_err_hint(err, "types are directory, sqlite, rest and glue");
+        ebb_err_hint(err, "types are directory, sqlite, rest, glue and gravitino");
     return rc;
 }
 
@@ -184,4 +230,11 @@ int ebb_catalog_load(struct ebb_catalog *catalog, const char *namespace_, const 
     if (rc)
         ebb_table_ref_fini(out);
     return rc;
+}
+
+int ebb_catalog_statistics(struct ebb_catalog *catalog, const char *namespace_, const char *name,
+                           struct ebb_buf *answer, struct ebb_err *err)
+{
+    ebb_buf_reset(answer);
+    return catalog->ops->statistics ? catalog->ops->statistics(catalog, namespace_, name, answer, err) : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout), `sqlite`
- * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog), `rest` (Iceberg REST) and `glue`, and
- * tables opened by path. Read only, but for what io/catalog_commit.h does. Never decides by numbers in file names in a
+ * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog), `rest` (Iceberg REST), `glue` and
+ * `gravitino` (which asks one of the others for pointers), and tables opened by path. Read only, but for what io/catalog_commit.h does. Never decides by numbers in file names in a
  * catalog table: only the pointer counts. Not thread safe.
  */
 #ifndef EBB_IO_CATALOG_H
@@ -21,18 +21,21 @@ struct ebb_table_ref {
     bool has_snapshots; /* the catalog told the snapshots itself (rest): then they must be those of the metadata file */
     int64_t *snapshots; /* their ids, as told; owned */
     size_t snapshot_count;
+    char *location; /* where the catalog says the table is (gravitino): the metadata file must say the same; or NULL */
     struct ebb_strs lagging; /* hadoop layout: metadata files vK with K >= the hint, other than the current one */
     struct ebb_err problem;  /* why metadata_uri is NULL (EBB_OK: none): EBB_EPOINTER_UNKNOWN, EBB_EHINT, …; also of a
                               * table that has one, but whose dotted name could mean another (rest) */
 };
 void ebb_table_ref_fini(struct ebb_table_ref *ref);
+/* A copy with memory of its own; to be freed also after an error (EBB_ENOMEM). */
+int ebb_table_ref_copy(const struct ebb_table_ref *from, struct ebb_table_ref *to, struct ebb_err *err);
 
 struct ebb_catalog;
 /* What was configured of a catalog (`catalogs.NAME`). All texts are borrowed during ebb_catalog_new; NULL: not said.
  * Keys that a type does not know are refused by whoever reads the configuration. */
 struct ebb_catalog_config {
     const char *name;     /* [A-Za-z_][A-Za-z0-9_-]* */
-    const char *type;     /* "directory", "sqlite", "rest", "glue" */
+    const char *type;     /* "directory", "sqlite", "rest", "glue", "gravitino" */
     const char *path;     /* directory, sqlite: local path */
     const char *sql_name; /* sqlite: value of catalog_name; NULL = name */
     /* rest */
@@ -49,6 +52,11 @@ struct ebb_catalog_config {
     const char *endpoint;   /* NULL: AWS's of the region */
     const char *catalog_id; /* the account; NULL: the caller's */
     struct ebb_aws_config aws;
+    /* gravitino; uri, token, credential, oauth2_uri, scope, headers as of rest */
+    const char *metalake;
+    const char *remote;                       /* the catalog's name there; NULL = name */
+    const char *user;                         /* of authentication "simple" */
+    const struct ebb_catalog_config *backing; /* the Iceberg catalog behind it; NULL none */
     /* all that speak HTTP */
     const char *ca_file;
 };
@@ -80,6 +88,10 @@ int ebb_catalog_list(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data
  * and "a/b/t", neither read directly). */
 int ebb_catalog_load(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_table_ref *out,
                      struct ebb_err *err);
+/* What the catalog keeps as statistics of a table: an object with a list "statistics" of {"name", "value"}, as JSON in
+ * *answer (reset before); empty where the type has none. Errors of a load. */
+int ebb_catalog_statistics(struct ebb_catalog *catalog, const char *namespace_, const char *name,
+                           struct ebb_buf *answer, struct ebb_err *err);
 
 /* A table by path or URI of its folder (Hadoop layout: version hint, probing upward; in another folder
  * EBB_EPOINTER_UNKNOWN) or of one of its
@@ -97,9 +109,6 @@ struct ebb_hadoop_version {
     char *metadata_uri; /* owned */
     int64_t version;
     int64_t hint_version;
-    bool has_snapshots; /* the catalog told the snapshots itself (rest): then they must be those of the metadata file */
-    int64_t *snapshots; /* their ids, as told; owned */
-    size_t snapshot_count;
     struct ebb_strs lagging; /* URIs of vK with hint <= K < version */
 };
 int ebb_hadoop_resolve(struct ebb_storage *storage, const char *folder_uri, struct ebb_hadoop_version *out,

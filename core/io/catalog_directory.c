@@ -354,4 +354,8 @@ static int load(struct ebb_catalog *c, const char *namespace_, const char *name,
     return rc;
 }
 
-const struct ebb__catalog_ops ebb__catalog_directory = {"directory", NULL, NULL, NULL, list, load};
+const struct ebb__catalog_ops ebb__catalog_directory = {
+    .type = "directory",
+    .list = list,
+    .load = load,
+};

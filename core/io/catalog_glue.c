@@ -395,4 +395,11 @@ static int load_glue(struct ebb_catalog *catalog, const char *namespace_, const 
     return rc;
 }
 
-const struct ebb__catalog_ops ebb__catalog_glue = {"glue", open_glue, set_deaf, close_glue, list_glue, load_glue};
+const struct ebb__catalog_ops ebb__catalog_glue = {
+    .type = "glue",
+    .open = open_glue,
+    .set_deaf = set_deaf,
+    .close = close_glue,
+    .list = list_glue,
+    .load = load_glue,
+};

@@ -21,6 +21,9 @@ struct ebb__catalog_ops {
     /* Fills out, which is zeroed; the caller frees it after an error. A table's problem may be left in out->problem. */
     int (*load)(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_table_ref *out,
                 struct ebb_err *err);
+    /* NULL: it has none. As ebb_catalog_statistics. */
+    int (*statistics)(struct ebb_catalog *catalog, const char *namespace_, const char *name, struct ebb_buf *answer,
+                      struct ebb_err *err);
 };
 
 struct ebb_catalog {
@@ -36,6 +39,7 @@ extern const struct ebb__catalog_ops ebb__catalog_directory;
 extern const struct ebb__catalog_ops ebb__catalog_sqlite;
 extern const struct ebb__catalog_ops ebb__catalog_rest;
 extern const struct ebb__catalog_ops ebb__catalog_glue;
+extern const struct ebb__catalog_ops ebb__catalog_gravitino;
 
 /* Whether the type reads local files: path is due then. */
 static inline bool ebb__catalog_is_local(const struct ebb__catalog_ops *ops)

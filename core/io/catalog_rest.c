@@ -232,4 +232,11 @@ static int list_rest(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void *data
     return rc;
 }
 
-const struct ebb__catalog_ops ebb__catalog_rest = {"rest", open_rest, set_deaf, close_rest, list_rest, load_rest};
+const struct ebb__catalog_ops ebb__catalog_rest = {
+    .type = "rest",
+    .open = open_rest,
+    .set_deaf = set_deaf,
+    .close = close_rest,
+    .list = list_rest,
+    .load = load_rest,
+};

@@ -220,4 +220,8 @@ static int load(struct ebb_catalog *c, const char *namespace_, const char *name,
     return rc;
 }
 
-const struct ebb__catalog_ops ebb__catalog_sqlite = {"sqlite", NULL, NULL, NULL, list, load};
+const struct ebb__catalog_ops ebb__catalog_sqlite = {
+    .type = "sqlite",
+    .list = list,
+    .load = load,
+};

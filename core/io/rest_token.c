@@ -4,79 +4,27 @@
  */
 #include <stdlib.h>
 
+#include "io/oauth2_priv.h"
 #include "io/rest_priv.h"
 
 #define TOKEN_BYTES_MAX ((size_t)64 * 1024)
-#define TOKEN_S_MAX ((int64_t)10 * 365 * 86400)
-
-struct grant {
-    char *token;
-    int64_t expires_s; /* -1: not said */
-};
-
-static int read_grant(struct ebb_json *j, struct grant *g, struct ebb_err *err)
-{
-    int rc = ebb_json_expect(j, EBB_JSON_OBJECT, "answer", err);
-
-    while (!rc && !(rc = ebb_json_next(j, err)) && j->kind == EBB_JSON_KEY) {
-        bool is_token = ebb_json_is_text(j, "access_token"), is_time = ebb_json_is_text(j, "expires_in");
-
-        rc = ebb_json_next(j, err);
-        if (!rc && is_token && j->kind == EBB_JSON_STRING && j->text.n) {
-            for (size_t i = 0; i < j->text.n; i++)
-                if ((unsigned char)j->text.p[i] <= ' ' || (unsigned char)j->text.p[i] >= 0x7f)
-                    return ebb_json_fail(j, err, "access_token can't be a header");
-            g->token = strndup(j->text.p, j->text.n);
-            rc = g->token ? 0 : ebb_err_nomem(err);
-        } else if (!rc && is_time && j->kind == EBB_JSON_INT && j->number >= 0 && j->number <= TOKEN_S_MAX) {
-            g->expires_s = j->number;
-        } else if (!rc) {
-            rc = ebb_json_skip(j, err);
-        }
-    }
-    if (!rc && !g->token)
-        rc = ebb_json_fail(j, err, "no access_token");
-    return rc;
-}
 
 static int take_grant(struct ebb__rest *r, struct ebb_str json, struct ebb_err *err)
 {
-    struct grant g = {NULL, -1};
-    struct ebb_json j;
-    int rc;
+    char *token = NULL;
+    int64_t expires_s;
+    int rc = ebb__oauth2_read(json, &token, &expires_s, err);
 
-    ebb_json_init(&j, "token", json.p, json.n);
-    rc = read_grant(&j, &g, err);
-    ebb_json_fini(&j);
-    if (rc) {
-        free(g.token);
+    if (rc)
         return rc == -(int)EBB_ENOMEM
                    ? rc
                    : ebb_err_set(err, EBB_ECATALOG, "catalog '%s': no token is in the answer to a request for one",
                                  r->name);
-    }
     free(r->token);
-    r->token = g.token;
+    r->token = token;
     r->token_turn++;
-    r->token_until_ms = g.expires_s < 0 ? INT64_MAX : ebb_clock_now(&r->clock) + g.expires_s * 800;
+    r->token_until_ms = expires_s < 0 ? INT64_MAX : ebb_clock_now(&r->clock) + expires_s * 800;
     return 0;
-}
-
-static void put_field(struct ebb_buf *form, const char *key, struct ebb_str value)
-{
-    ebb_buf_printf(form, "%s%s=", form->len ? "&" : "", key);
-    ebb_http_encode(form, value, false);
-}
-
-static void put_form(const struct ebb__rest *r, struct ebb_buf *form)
-{
-    const char *colon = strchr(r->credential, ':');
-
-    put_field(form, "grant_type", EBB_STR("client_credentials"));
-    if (colon)
-        put_field(form, "client_id", (struct ebb_str){r->credential, (size_t)(colon - r->credential)});
-    put_field(form, "client_secret", ebb_str_of(colon ? colon + 1 : r->credential));
-    put_field(form, "scope", ebb_str_of(r->scope ? r->scope : "catalog"));
 }
 
 static int judge(struct ebb__rest *r, const struct ebb_http_fetched *got, struct ebb_err *err)
@@ -125,7 +73,7 @@ static int get_token(struct ebb__rest *r, struct ebb_err *err)
     ebb_buf_init(&form, TOKEN_BYTES_MAX);
     ebb_buf_init(&url, 16384);
     ebb_strs_init(&headers);
-    put_form(r, &form);
+    ebb__oauth2_put_form(r->credential, r->scope ? r->scope : "catalog", &form);
     if (r->oauth_uri)
         ebb_buf_puts(&url, r->oauth_uri);
     else

@@ -144,6 +144,7 @@ int ebb_config_empty(struct ebb_config **out, struct ebb_err *err)
         c = NULL;
     } else {
         c->s3.path_style = -1;
+        ebb__engines_init(&c->engines);
     }
     *out = c;
     return rc;
@@ -248,10 +249,7 @@ void ebb_config_free(struct ebb_config *c)
 
 bool ebb_config_has_catalog(const struct ebb_config *c, const char *name)
 {
-    for (size_t i = 0; i < c->catalog_count; i++)
-        if (!strcmp(c->catalogs[i].name, name))
-            return true;
-    return false;
+    return ebb_config_catalog(c, name) != NULL;
 }
 
 bool ebb_config_allows_below_floor(const struct ebb_config *c, const char *table)

@@ -10,8 +10,10 @@
 #include "io/catalog.h"
 
 /* Who does a job. */
-enum ebb_job_engine { EBB_JOB_NATIVE, EBB_JOB_SPARK, EBB_JOB_LIVY, EBB_JOB_TRINO };
-#define EBB_JOB_ENGINES 4
+enum ebb_job_engine { EBB_JOB_NATIVE, EBB_JOB_SPARK, EBB_JOB_LIVY, EBB_JOB_TRINO, EBB_JOB_GRAVITINO };
+#define EBB_JOB_ENGINES 5
+/* The job template that ebb registers with a Gravitino server, unless another name is configured. */
+#define EBB_JOB_TEMPLATE "ebb-remove-orphan-files"
 /* "native", "spark", …; and back: EBB_JOB_ENGINES when there is none of the name. */
 const char *ebb_job_engine_name(enum ebb_job_engine engine);
 enum ebb_job_engine ebb_job_engine_of(const char *name);
@@ -39,7 +41,7 @@ void ebb_binding_site(const struct ebb_binding *binding, struct ebb_settings_sit
 struct ebb_config_catalog {
     char *name, *type, *path, *ca_file, *uri; /* owned; uri: of the command line only, see config.uri */
     struct ebb_strs headers;                  /* owned */
-    struct ebb_catalog_config config;         /* borrows from these, and from the file's root */
+    struct ebb_catalog_config config;         /* borrows from these, from the file's root and from another catalog */
 };
 
 /* A way to tell people of something: a URL to POST to, or a command that gets JSON on standard input. */
@@ -67,7 +69,8 @@ struct ebb_serve_config {
     size_t notify_count;
 };
 
-/* One of engines = { spark, livy, trino }: others that run statements. Texts are owned; NULL: not given. */
+/* One of engines = { spark, livy, trino, gravitino }: others that run statements or jobs. Texts are owned; NULL: not
+ * given. */
 struct ebb_engine_config {
     bool is_set;
     struct ebb_strs command; /* spark: program and arguments, no shell; { "spark-sql" } */
@@ -75,12 +78,13 @@ struct ebb_engine_config {
     char *user, *password, *token;
     char *catalog;                /* what that engine calls the catalog; NULL: as it is called here */
     int prefix_listing;           /* spark, livy: list through the catalog's storage (1, 0); -1: where that is S3 */
+    char *template;               /* gravitino: the job template; NULL: EBB_JOB_TEMPLATE */
     char *file;                   /* livy: where the server finds scripts/spark/ebb_statement.py */
     const struct ebb_value *conf; /* settings of the session (map of texts), or NULL; owned by the configuration */
     int64_t timeout_ms;           /* of one run: 12 h; 1 m to 7 d */
 };
 struct ebb_engines_config {
-    struct ebb_engine_config spark, livy, trino;
+    struct ebb_engine_config spark, livy, trino, gravitino; /* gravitino: of any use without being set, too: its server is the table's catalog */
 };
 
 struct ebb_config {
@@ -122,6 +126,8 @@ int ebb_config_show(const struct ebb_config *config, struct ebb_buf *out, struct
  * is called lake. EBB_EUSAGE: not of this form, a type that needs more than a place, or there is one of this name. */
 int ebb_config_add_catalog(struct ebb_config *config, const char *spec, struct ebb_err *err);
 bool ebb_config_has_catalog(const struct ebb_config *config, const char *name);
+/* Borrowed; NULL: there is none of this name. */
+const struct ebb_catalog_config *ebb_config_catalog(const struct ebb_config *config, const char *name);
 /* Whether a table (dotted name) may go below the floor. */
 bool ebb_config_allows_below_floor(const struct ebb_config *config, const char *table);
 

@@ -57,7 +57,7 @@ static int read_guards(const struct ebb__config_reader *r, const struct ebb_valu
     return rc ? rc : read_blackouts(r, v, where, b, err);
 }
 
-static const char *const ENGINES[EBB_JOB_ENGINES] = {"native", "spark", "livy", "trino"};
+static const char *const ENGINES[EBB_JOB_ENGINES] = {"native", "spark", "livy", "trino", "gravitino"};
 
 const char *ebb_job_engine_name(enum ebb_job_engine engine)
 {
@@ -80,7 +80,7 @@ static int take_engine(const struct ebb__config_reader *r, const struct ebb_valu
 
     *out = name ? ebb_job_engine_of(name) : EBB_JOB_ENGINES;
     return *out < EBB_JOB_ENGINES ? 0
-                                  : ebb__config_fail(r, err, "bind.engine", "native, spark, livy or trino is wanted");
+                                  : ebb__config_fail(r, err, "bind.engine", "native, spark, livy, trino or gravitino is wanted");
 }
 
 /* "50M files", "100k files", "1000 files", 1000 */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { DIRECTORY = 1, SQLITE = 2, REST = 4, GLUE = 8 };
-enum kind { TEXT, URL, FILE_PATH, FLAG, HEADERS };
+enum { DIRECTORY = 1, SQLITE = 2, REST = 4, GLUE = 8, GRAVITINO = 16 };
+enum kind { TEXT, URL, FILE_PATH, FLAG, HEADERS, CATALOG };
 
 /* A key of a catalog: which types know it, which need it, and where it goes. */
 struct key {
@@ -21,14 +21,14 @@ static const struct key KEYS[] = {
     {"type", ~0U, ~0U, TEXT, AT(type)},
     {"path", DIRECTORY | SQLITE, DIRECTORY | SQLITE, FILE_PATH, AT(path)},
     {"name", SQLITE | DIRECTORY, 0, TEXT, AT(sql_name)},
-    {"uri", REST, REST, URL, AT(uri)},
+    {"uri", REST | GRAVITINO, REST | GRAVITINO, URL, AT(uri)},
     {"warehouse", REST, 0, TEXT, AT(warehouse)},
     {"prefix", REST, 0, TEXT, AT(prefix)},
-    {"token", REST, 0, TEXT, AT(token)},
-    {"credential", REST, 0, TEXT, AT(credential)},
-    {"oauth2_server_uri", REST, 0, URL, AT(oauth2_uri)},
-    {"scope", REST, 0, TEXT, AT(scope)},
-    {"headers", REST, 0, HEADERS, AT(headers)},
+    {"token", REST | GRAVITINO, 0, TEXT, AT(token)},
+    {"credential", REST | GRAVITINO, 0, TEXT, AT(credential)},
+    {"oauth2_server_uri", REST | GRAVITINO, 0, URL, AT(oauth2_uri)},
+    {"scope", REST | GRAVITINO, 0, TEXT, AT(scope)},
+    {"headers", REST | GRAVITINO, 0, HEADERS, AT(headers)},
     {"vended_credentials", REST, 0, FLAG, AT(vended)},
     {"region", GLUE, 0, TEXT, AT(aws.region)},
     {"endpoint", GLUE, 0, URL, AT(endpoint)},
@@ -37,7 +37,11 @@ static const struct key KEYS[] = {
     {"access_key_id", GLUE, 0, TEXT, AT(aws.access_key_id)},
     {"secret_access_key", GLUE, 0, TEXT, AT(aws.secret_access_key)},
     {"session_token", GLUE, 0, TEXT, AT(aws.session_token)},
-    {"ca_file", REST | GLUE, 0, FILE_PATH, AT(ca_file)},
+    {"metalake", GRAVITINO, GRAVITINO, TEXT, AT(metalake)},
+    {"catalog", GRAVITINO, 0, TEXT, AT(remote)},
+    {"backing", GRAVITINO, 0, CATALOG, AT(backing)},
+    {"user", GRAVITINO, 0, TEXT, AT(user)},
+    {"ca_file", REST | GLUE | GRAVITINO, 0, FILE_PATH, AT(ca_file)},
 };
 #define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])
 
@@ -49,6 +53,7 @@ static const struct {
     {"sqlite", SQLITE},
     {"rest", REST},
     {"glue", GLUE},
+    {"gravitino", GRAVITINO},
 };
 #define TYPE_COUNT (sizeof TYPES / sizeof TYPES[0])
 
@@ -75,7 +80,7 @@ static bool has_key(const struct ebb_value *v, const char *name)
 /* Types that a later version may have are told as such, not by their first strange key. */
 static int unknown_type(const struct ebb__config_reader *r, const char *where, const char *type, struct ebb_err *err)
 {
-    static const char *const UNBUILT[] = {"gravitino", "hive", "postgresql"};
+    static const char *const UNBUILT[] = {"hive", "postgresql"};
     const char *names[TYPE_COUNT], *nearest;
 
     for (size_t i = 0; i < sizeof UNBUILT / sizeof UNBUILT[0]; i++)
@@ -89,7 +94,7 @@ static int unknown_type(const struct ebb__config_reader *r, const char *where, c
     if (nearest)
         ebb_err_hint(err, "did you mean %s?", nearest);
     else
-        ebb_err_hint(err, "types are directory, sqlite, rest and glue");
+        ebb_err_hint(err, "types are directory, sqlite, rest, glue and gravitino");
     return -(int)EBB_ECONFIG;
 }
 
@@ -193,6 +198,8 @@ static int take(const struct ebb__config_reader *r, const struct ebb_value *v, c
         return ebb__config_take_bool(r, v, where, key->name, &c->config.vended, err);
     case HEADERS:
         return take_headers(r, value, where, c, err);
+    case CATALOG: /* once all are read */
+        break;
     }
     return 0;
 }
@@ -208,6 +215,12 @@ static int check_together(const struct ebb__config_reader *r, const char *where,
         return ebb__config_fail(r, err, where, "access_key_id and secret_access_key go together");
     if (c->aws.session_token && !c->aws.access_key_id)
         return ebb__config_fail(r, err, where, "session_token goes with access_key_id only");
+    if (c->user && (c->token || c->credential))
+        return ebb__config_fail(r, err, where, "user goes neither with token nor with credential");
+    if (c->user && strchr(c->user, ':'))
+        return ebb__config_fail_in(r, err, where, "user", "holds a ':'");
+    if (c->metalake && c->credential && !c->oauth2_uri)
+        return ebb__config_fail_in(r, err, where, "oauth2_server_uri", "is missing: a Gravitino server gives no tokens");
     return 0;
 }
 
@@ -237,6 +250,32 @@ static int read_catalog(struct ebb__config_reader *r, struct ebb_str name, const
     return rc ? rc : check_together(r, where, &c->config, err);
 }
 
+const struct ebb_catalog_config *ebb_config_catalog(const struct ebb_config *config, const char *name)
+{
+    for (size_t i = 0; i < config->catalog_count; i++)
+        if (!strcmp(config->catalogs[i].name, name))
+            return &config->catalogs[i].config;
+    return NULL;
+}
+
+/* The catalog behind another one is one that tells metadata files itself. */
+static int link_backing(const struct ebb__config_reader *r, struct ebb_config_catalog *c, const struct ebb_value *v,
+                        struct ebb_err *err)
+{
+    const char *name = ebb__config_text(ebb_value_get(v, "backing"));
+    char where[128];
+
+    if (!ebb_value_get(v, "backing"))
+        return 0;
+    snprintf(where, sizeof where, "catalogs.%.100s", c->name);
+    c->config.backing = name ? ebb_config_catalog(r->c, name) : NULL;
+    if (!c->config.backing)
+        return ebb__config_fail_in(r, err, where, "backing", "the name of another catalog of this file is wanted");
+    if (type_bit(c->config.backing->type) & GRAVITINO)
+        return ebb__config_fail_in(r, err, where, "backing", "is itself of type gravitino");
+    return 0;
+}
+
 int ebb__config_read_catalogs(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
     size_t n = ebb_value_get_count(v);
@@ -250,6 +289,8 @@ int ebb__config_read_catalogs(struct ebb__config_reader *r, const struct ebb_val
     rc = ebb__config_check_names(r, v, "catalogs", err);
     for (size_t i = 0; !rc && i < n; i++)
         rc = read_catalog(r, ebb_value_get_key(v, i), ebb_value_get_at(v, i), err);
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = link_backing(r, &r->c->catalogs[i], ebb_value_get_at(v, i), err);
     return rc;
 }
 
@@ -295,7 +336,9 @@ static void put_catalog(struct ebb_value *map, const struct ebb_config_catalog *
             ebb_value_put_bool(map, KEYS[i].name, config.vended);
         else if (KEYS[i].kind == HEADERS && c->headers.count)
             ebb__config_put_headers(map, &c->headers);
-        else if (KEYS[i].kind != HEADERS && *text_at(&config, &KEYS[i]))
+        else if (KEYS[i].kind == CATALOG && config.backing)
+            ebb_value_put_str(map, KEYS[i].name, config.backing->name);
+        else if (KEYS[i].kind != HEADERS && KEYS[i].kind != CATALOG && *text_at(&config, &KEYS[i]))
             ebb_value_put_str(map, KEYS[i].name, is_secret ? "***" : *text_at(&config, &KEYS[i]));
     }
 }
@@ -315,7 +358,7 @@ static int read_place(const char *spec, const char *place, struct ebb_config_cat
 {
     unsigned bit = type_bit(out->type);
 
-    if (bit & GLUE)
+    if (bit & (GLUE | GRAVITINO))
         return ebb_err_set(err, EBB_EUSAGE, "catalog %s: one of type %s needs a configuration", spec, out->type);
     if ((bit & REST) && !is_plain_url(place)) {
         ebb_err_set(err, EBB_EUSAGE,
@@ -353,19 +396,32 @@ static int read_spec(const char *spec, struct ebb_config_catalog *out, struct eb
     return read_place(spec, colon + 1, out, err);
 }
 
+/* The same catalogs at another place, with room for one more: what points from one to another, or into itself, follows. */
+static struct ebb_config_catalog *move_all(const struct ebb_config_catalog *all, size_t count)
+{
+    struct ebb_config_catalog *moved = calloc(count + 1, sizeof *moved);
+
+    for (size_t i = 0; moved && i < count; i++) {
+        moved[i] = all[i];
+        if (all[i].config.headers)
+            moved[i].config.headers = &moved[i].headers;
+        for (size_t k = 0; k < count; k++)
+            if (all[i].config.backing == &all[k].config)
+                moved[i].config.backing = &moved[k].config;
+    }
+    return moved;
+}
+
 int ebb_config_add_catalog(struct ebb_config *c, const char *spec, struct ebb_err *err)
 {
-    struct ebb_config_catalog *all = realloc(c->catalogs, (c->catalog_count + 1) * sizeof *all);
     size_t last = c->catalog_count;
+    struct ebb_config_catalog *all = move_all(c->catalogs, last);
     int rc;
 
     if (!all)
         return ebb_err_nomem(err);
+    free(c->catalogs);
     c->catalogs = all;
-    for (size_t i = 0; i < last; i++) /* they moved */
-        if (all[i].config.headers)
-            all[i].config.headers = &all[i].headers;
-    memset(&all[last], 0, sizeof *all);
     c->catalog_count++;
     rc = read_spec(spec, &all[last], err);
     for (size_t i = 0; !rc && i < last; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * engines = { spark = { … }, livy = { … }, trino = { … } }.
+ * engines = { spark = { … }, livy = { … }, trino = { … }, gravitino = { … } }.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,10 +184,32 @@ static int read_trino(const struct ebb__config_reader *r, const struct ebb_value
     return rc ? rc : take_settings(r, v, "engines.trino", "session", "", &e->conf, err);
 }
 
+/* Its server is that of the table's catalog. */
+static int read_gravitino(const struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
+{
+    static const char *const KEYS[] = {"template", "catalog", "timeout"};
+    struct ebb_engine_config *e = &r->c->engines.gravitino;
+    int rc = ebb__config_check_keys(r, v, "engines.gravitino", KEYS, sizeof KEYS / sizeof KEYS[0], err);
+
+    if (!rc)
+        rc = take_common(r, v, "engines.gravitino", e, err);
+    if (!rc)
+        rc = ebb__config_take_text(r, v, "engines.gravitino", "template", false, &e->template, err);
+    if (!rc && e->template && !strncmp(e->template, "builtin-", 8))
+        rc = ebb__config_fail(r, err, "engines.gravitino.template", "names with \"builtin-\" are the server's own");
+    return rc;
+}
+
+void ebb__engines_init(struct ebb_engines_config *e)
+{
+    e->gravitino.timeout_ms = DAY_MS / 2;
+    e->gravitino.prefix_listing = -1;
+}
+
 int ebb__config_read_engines(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err)
 {
-    static const char *const KEYS[] = {"spark", "livy", "trino"};
-    int rc = v ? ebb__config_check_keys(r, v, "engines", KEYS, 3, err) : 0;
+    static const char *const KEYS[] = {"spark", "livy", "trino", "gravitino"};
+    int rc = v ? ebb__config_check_keys(r, v, "engines", KEYS, 4, err) : 0;
 
     if (!rc && ebb_value_get(v, "spark"))
         rc = read_spark(r, ebb_value_get(v, "spark"), err);
@@ -195,6 +217,8 @@ int ebb__config_read_engines(struct ebb__config_reader *r, const struct ebb_valu
         rc = read_livy(r, ebb_value_get(v, "livy"), err);
     if (!rc && ebb_value_get(v, "trino"))
         rc = read_trino(r, ebb_value_get(v, "trino"), err);
+    if (!rc && ebb_value_get(v, "gravitino"))
+        rc = read_gravitino(r, ebb_value_get(v, "gravitino"), err);
     return rc;
 }
 
@@ -206,6 +230,7 @@ static void engine_fini(struct ebb_engine_config *e)
     free(e->password);
     free(e->token);
     free(e->catalog);
+    free(e->template);
     free(e->file);
 }
 
@@ -214,6 +239,7 @@ void ebb__engines_fini(struct ebb_engines_config *e)
     engine_fini(&e->spark);
     engine_fini(&e->livy);
     engine_fini(&e->trino);
+    engine_fini(&e->gravitino);
 }
 
 /* ---- shown ---- */
@@ -240,6 +266,7 @@ static void show_one(struct ebb_value *engines, const char *name, const char *se
     show_text(map, "password", e->password, true);
     show_text(map, "token", e->token, true);
     show_text(map, "catalog", e->catalog, false);
+    show_text(map, "template", e->template, false);
     show_text(map, "file", e->file, false);
     for (size_t i = 0; i < ebb_value_get_count(e->conf); i++) {
         struct ebb_str key = ebb_value_get_key(e->conf, i);
@@ -255,10 +282,11 @@ void ebb__engines_show(const struct ebb_engines_config *e, struct ebb_value *roo
 {
     struct ebb_value *engines;
 
-    if (!e->spark.is_set && !e->livy.is_set && !e->trino.is_set)
+    if (!e->spark.is_set && !e->livy.is_set && !e->trino.is_set && !e->gravitino.is_set)
         return;
     engines = ebb_value_put_map(root, "engines");
     show_one(engines, "spark", "conf", &e->spark);
     show_one(engines, "livy", "conf", &e->livy);
     show_one(engines, "trino", "session", &e->trino);
+    show_one(engines, "gravitino", "", &e->gravitino);
 }

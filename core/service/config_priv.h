@@ -54,7 +54,8 @@ void ebb__config_catalog_fini(struct ebb_config_catalog *c);
 void ebb__config_put_catalogs(const struct ebb_config *c, struct ebb_value *root);
 /* bind */
 int ebb__config_read_bindings(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
-/* engines */
+/* engines: what holds where nothing is said; then what is. */
+void ebb__engines_init(struct ebb_engines_config *e);
 int ebb__config_read_engines(struct ebb__config_reader *r, const struct ebb_value *v, struct ebb_err *err);
 void ebb__engines_fini(struct ebb_engines_config *e);
 void ebb__engines_show(const struct ebb_engines_config *e, struct ebb_value *root);

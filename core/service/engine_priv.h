@@ -57,8 +57,14 @@ struct ebb__engine_job {
     bool is_dry;
     char key[40]; /* of the engine's run at hand */
     char run[40]; /* "" unless it is to remove */
+    char handle[400]; /* by which the engine finds its run, "" none yet */
 };
-/* What the adapter says, and the statement in it as text, appended. */
+/* Whether it deletes for good: a Gravitino server runs ebb's own job, with quarantine. */
+static inline bool ebb__engine_deletes(enum ebb_job_engine engine)
+{
+    return engine != EBB_JOB_GRAVITINO;
+}
+/* What the adapter says, and the statement in it as text, appended (none of an engine that takes values). */
 int ebb__engine_statement(const struct ebb__engine_job *j, struct ebb_value **spec, struct ebb_buf *text,
                           struct ebb_err *err);
 
@@ -75,6 +81,7 @@ int ebb__engine_slot_settle(const struct ebb__engine_job *j, struct ebb_err *err
 /* ---- engine_record.c: runs as the store and the audit log have them ---- */
 
 int ebb__engine_record_begin(struct ebb__engine_job *j, const struct ebb_plan_result *plan, struct ebb_err *err);
+/* A file that the engine took away, and how many there are in the end. */
 int ebb__engine_record_deleted(const struct ebb__engine_job *j, struct ebb_str location, struct ebb_err *err);
 /* status: done, partial, failed. */
 int ebb__engine_record_end(const struct ebb__engine_job *j, const char *plan, const char *status, int64_t deleted,

@@ -18,8 +18,10 @@ static void write_run(const struct ebb__engine_job *j, const char *plan, const c
     ebb_jsonw_kstr(&w, "table", j->job->name);
     ebb_jsonw_kstr(&w, "location", j->location);
     ebb_jsonw_kstr(&w, "status", status);
-    ebb_jsonw_kint(&w, "moved", 0);
-    ebb_jsonw_kint(&w, "deleted", deleted);
+    if (j->handle[0])
+        ebb_jsonw_kstr(&w, "handle", j->handle);
+    ebb_jsonw_kint(&w, "moved", ebb__engine_deletes(j->engine) ? 0 : deleted);
+    ebb_jsonw_kint(&w, "deleted", ebb__engine_deletes(j->engine) ? deleted : 0);
     ebb_jsonw_end(&w, '}');
 }
 
@@ -67,7 +69,7 @@ static int audit(const struct ebb__engine_job *j, const char *event, const char 
 
 int ebb__engine_record_deleted(const struct ebb__engine_job *j, struct ebb_str location, struct ebb_err *err)
 {
-    return audit(j, "deleted", location.p, location.n, err);
+    return audit(j, ebb__engine_deletes(j->engine) ? "deleted" : "moved", location.p, location.n, err);
 }
 
 struct claim {

@@ -21,6 +21,8 @@ static const struct ebb_engine_driver *driver_of(enum ebb_job_engine engine)
         return &ebb_engine_livy;
     case EBB_JOB_TRINO:
         return &ebb_engine_trino;
+    case EBB_JOB_GRAVITINO:
+        return &ebb_engine_gravitino;
     case EBB_JOB_NATIVE:
         break;
     }
@@ -31,21 +33,32 @@ static const struct ebb_engine_config *config_of(const struct ebb_config *c, enu
 {
     if (engine == EBB_JOB_SPARK)
         return &c->engines.spark;
+    if (engine == EBB_JOB_GRAVITINO)
+        return &c->engines.gravitino;
     return engine == EBB_JOB_LIVY ? &c->engines.livy : &c->engines.trino;
+}
+
+/* Whether it is told a statement, and can be asked first what it would remove. */
+static bool can_be_asked(enum ebb_job_engine engine)
+{
+    return engine == EBB_JOB_SPARK || engine == EBB_JOB_LIVY;
 }
 
 /* ---- one run of the engine ---- */
 
 static int on_began(void *data, const char *handle, struct ebb_err *err)
 {
-    return ebb__engine_slot_put(data, handle, err);
+    struct ebb__engine_job *j = data;
+
+    snprintf(j->handle, sizeof j->handle, "%s", handle);
+    return ebb__engine_slot_put(j, handle, err);
 }
 
 static int run_statement(struct ebb__engine_job *j, const struct ebb_value *session, ebb_engine_row_cb *row, void *data,
                          struct ebb_err *err)
 {
     struct ebb_site *site = ebb_workspace_site(j->ws);
-    struct ebb_engine_context context = {j->ws, on_began, j};
+    struct ebb_engine_context context = {j->ws, j->job->catalog, on_began, j};
     int64_t deadline_ms = site->deadline_ms, own_ms = ebb_clock_elapsed_ms() + j->config->timeout_ms;
     struct ebb_engine_spec spec = {j->key, NULL, NULL, session, NULL};
     struct ebb_value *said = NULL;
@@ -55,7 +68,8 @@ static int run_statement(struct ebb__engine_job *j, const struct ebb_value *sess
     ebb_store_new_id(site->store, "ebb", ebb_clock_now(&site->clock), j->key);
     ebb_buf_init(&text, (size_t)1 << 20);
     rc = ebb__engine_statement(j, &said, &text, err);
-    spec.statement = ebb_buf_cstr(&text);
+    spec.statement = text.len ? ebb_buf_cstr(&text) : NULL;
+    spec.values = ebb_value_get(said, "config");
     spec.column = ebb_value_text_of(said, "column");
     if (!deadline_ms || own_ms < deadline_ms)
         site->deadline_ms = own_ms;
@@ -152,7 +166,7 @@ static int make_plan(struct ebb__engine_job *j, struct ebb_plan_options *options
     ebb_time_iso(&cutoff, j->cutoff_ms);
     options->older_than = ebb_buf_cstr(&cutoff);
     options->engine = ebb_job_engine_name(j->engine);
-    if (j->engine != EBB_JOB_TRINO) { /* it can't be asked */
+    if (can_be_asked(j->engine)) {
         options->offers = offers;
         options->offers_data = &asking;
     }
@@ -202,8 +216,8 @@ static int on_removed(void *data, struct ebb_str value, struct ebb_err *err)
     enum ebb_match match = EBB_MATCH_NONE;
     struct ebb_location at;
 
-    if (r->j->engine == EBB_JOB_TRINO)
-        return 0; /* its rows are counts */
+    if (!can_be_asked(r->j->engine))
+        return 0; /* what it tells are counts, if anything */
     r->deleted++;
     if (ebb_location_split(value.p, value.n, &at, NULL) || ebb_reach_set_match(r->planned, &at, &match, NULL, NULL) ||
         match != EBB_MATCH_SAME)
@@ -232,7 +246,7 @@ static int count_gone(void *data, const struct ebb_plan_candidate *c, struct ebb
     return rc;
 }
 
-/* Trino does not tell: look. */
+/* It does not tell: look. */
 static int look_what_is_gone(struct removing *r, const char *file, struct ebb_err *err)
 {
     struct ebb_plan_file *plan = NULL;
@@ -251,27 +265,47 @@ static int work(struct removing *r, const char *file, struct ebb_err *err)
 
     if (!rc)
         rc = run_statement(r->j, r->j->engine == EBB_JOB_TRINO ? session : r->j->job->spark_conf, on_removed, r, err);
-    if (!rc && r->j->engine == EBB_JOB_TRINO)
+    if (!rc && !can_be_asked(r->j->engine))
         rc = look_what_is_gone(r, file, err);
+    else if (r->j->engine == EBB_JOB_GRAVITINO && rc == -(int)EBB_EENGINE)
+        look_what_is_gone(r, file, NULL); /* a job that failed may have got far */
     ebb_value_free(session);
     return rc;
+}
+
+/* A job that ended well and left files of the plan: it has other eyes than we, or a writer was faster. */
+static int64_t count_left(const struct removing *r, const struct ebb_plan_result *plan)
+{
+    return r->j->engine == EBB_JOB_GRAVITINO ? plan->summary.candidates - r->deleted : 0;
+}
+
+static int tell_partial(const struct removing *r, const struct ebb_plan_result *plan, struct ebb_err *err)
+{
+    if (r->beyond)
+        return ebb_err_set(err, EBB_EPARTIAL, "%s: %s removed %" PRId64 " files that are not in plan %s",
+                           r->j->job->name, r->j->driver->name, r->beyond, plan->id);
+    if (!count_left(r, plan))
+        return 0;
+    ebb_err_set(err, EBB_EPARTIAL, "%s: %s has ended, and %" PRId64 " of %" PRId64 " files of plan %s are still there",
+                r->j->job->name, r->j->driver->name, count_left(r, plan), plan->summary.candidates, plan->id);
+    ebb_err_hint(err, "does ebb on the server's machine see the same table in the same storage? Its own runs tell why");
+    return -(int)EBB_EPARTIAL;
 }
 
 static int tell(struct removing *r, const struct ebb_plan_result *plan, int rc, struct ebb_apply_result *out,
                 struct ebb_err *err)
 {
-    const char *status = rc ? "failed" : r->beyond ? "partial" : "done";
+    const char *status = rc ? "failed" : r->beyond || count_left(r, plan) ? "partial" : "done";
     int ended = ebb__engine_record_end(r->j, plan->id, status, r->deleted, rc ? NULL : err);
 
     snprintf(out->run, sizeof out->run, "%s", r->j->run);
     snprintf(out->plan, sizeof out->plan, "%s", plan->id);
     out->status = status;
-    out->deleted = r->deleted;
+    out->deleted = ebb__engine_deletes(r->j->engine) ? r->deleted : 0;
+    out->moved = r->deleted - out->deleted;
     if (rc || ended)
         return rc ? rc : ended;
-    return r->beyond ? ebb_err_set(err, EBB_EPARTIAL, "%s: %s removed %" PRId64 " files that are not in plan %s",
-                                   r->j->job->name, r->j->driver->name, r->beyond, plan->id)
-                     : 0;
+    return tell_partial(r, plan, err);
 }
 
 static int remove_planned(struct ebb__engine_job *j, struct ebb_job_result *result, struct ebb_err *err)
@@ -303,7 +337,7 @@ static int check_floor(struct ebb__engine_job *j, struct ebb_err *err)
     if (j->now_ms - j->cutoff_ms >= EBB_PLAN_FLOOR_MS)
         return 0;
     ebb_err_set(err, EBB_ECUTOFF_FLOOR, "--older-than %s: less than 24 hours ago", j->job->older_than);
-    ebb_err_hint(err, "engines delete for good: the floor of 24 h can't be lowered for them");
+    ebb_err_hint(err, "the floor of 24 h can't be lowered for other engines");
     return -(int)EBB_ECUTOFF_FLOOR;
 }
 
@@ -311,9 +345,9 @@ static int check_wish(const struct ebb__engine_job *j, struct ebb_err *err)
 {
     const char *name = ebb_job_engine_name(j->engine);
 
-    if (!j->config->is_set)
+    if (!j->config->is_set && j->engine != EBB_JOB_GRAVITINO)
         return ebb_err_set(err, EBB_ECONFIG, "engine %s: is not configured (engines.%s)", name, name);
-    if (j->origin->policy && !j->job->dry_run && !j->origin->plan_only && !j->origin->irreversible) {
+    if (ebb__engine_deletes(j->engine) && j->origin->policy && !j->job->dry_run && !j->origin->plan_only && !j->origin->irreversible) {
         ebb_err_set(err, EBB_ECONFIG,
                     "policy %s: engine %s deletes for good: irreversible = true is wanted in its binding",
                     j->origin->policy, name);

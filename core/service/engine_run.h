@@ -32,6 +32,7 @@ struct ebb_engine_spec {
 /* What a driver works with. Borrowed. */
 struct ebb_engine_context {
     struct ebb_workspace *ws; /* configuration, state folder, log, cancelled flag */
+    const char *catalog;      /* configured one, of the table */
     /* Told the handle before anything acts (and again when it becomes more precise). An error of it stops the run:
      * what was begun is ended by the driver. Never NULL. */
     int (*began)(void *data, const char *handle, struct ebb_err *err);
@@ -63,6 +64,7 @@ struct ebb_engine_driver {
 extern const struct ebb_engine_driver ebb_engine_spark;
 extern const struct ebb_engine_driver ebb_engine_livy;
 extern const struct ebb_engine_driver ebb_engine_trino;
+extern const struct ebb_engine_driver ebb_engine_gravitino;
 
 /* From start (or attach, when handle is not NULL) to the end: polls, cancels when the site is cancelled or past its
  * deadline (then waits up to 30 s for the end), hands the rows on. EBB_EENGINE: it failed, or what became of it is not

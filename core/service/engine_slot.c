@@ -42,7 +42,8 @@ int ebb__engine_slot_clear(const struct ebb__engine_job *j, struct ebb_err *err)
 
 static const struct ebb_engine_driver *driver_of(const char *name)
 {
-    const struct ebb_engine_driver *const ALL[] = {&ebb_engine_spark, &ebb_engine_livy, &ebb_engine_trino};
+    const struct ebb_engine_driver *const ALL[] = {&ebb_engine_spark, &ebb_engine_livy, &ebb_engine_trino,
+                                                  &ebb_engine_gravitino};
 
     for (size_t i = 0; name && i < sizeof ALL / sizeof ALL[0]; i++)
         if (!strcmp(ALL[i]->name, name))
@@ -73,7 +74,7 @@ static int ask(const struct ebb__engine_job *j, const struct ebb_value *slot, bo
 {
     const struct ebb_engine_driver *driver = driver_of(ebb_value_text_of(slot, "engine"));
     const char *handle = ebb_value_text_of(slot, "handle"), *key = ebb_value_text_of(slot, "key");
-    struct ebb_engine_context context = {j->ws, began, NULL};
+    struct ebb_engine_context context = {j->ws, j->job->catalog, began, NULL};
     struct ebb_engine_spec spec = {key ? key : "", "", NULL, NULL, ""};
     struct ebb_err why;
     void *run = NULL;

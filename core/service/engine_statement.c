@@ -33,6 +33,8 @@ static struct ebb_value *make_context(const struct ebb__engine_job *j)
     ebb_value_put_int(c, "older_than", j->cutoff_ms);
     ebb_value_put_str(c, "location", j->job->location);
     ebb_value_put_bool(c, "dry_run", j->is_dry);
+    if (j->engine == EBB_JOB_GRAVITINO)
+        ebb_value_put_str(c, "template", j->config->template ? j->config->template : EBB_JOB_TEMPLATE);
     if (j->config->prefix_listing < 0 ? is_s3(j->location) : j->config->prefix_listing)
         ebb_value_put_bool(c, "prefix_listing", true);
     ebb_value_put_copy(c, "options", j->options);
@@ -125,6 +127,8 @@ int ebb__engine_statement(const struct ebb__engine_job *j, struct ebb_value **sp
         rc = spark_text(statement, text, err);
     else if (dialect && !strcmp(dialect, "trino"))
         rc = trino_text(statement, text, err);
+    else if (j->engine == EBB_JOB_GRAVITINO && ebb_value_get(*spec, "config"))
+        return 0; /* values, not a text */
     else
         rc = ebb_err_set(err, EBB_ECONFIG, "scripts: the adapter of %s gives no statement",
                          ebb_job_engine_name(j->engine));

@@ -101,7 +101,7 @@ static int no_note(void *data, const char *handle, struct ebb_err *err)
 
 static int check_pointer(const struct ebb__engine_job *j, struct ebb_err *err)
 {
-    struct ebb_engine_context context = {j->ws, no_note, NULL};
+    struct ebb_engine_context context = {j->ws, j->job->catalog, no_note, NULL};
     struct pointer p = {j->metadata, false};
     struct ebb_engine_spec spec = {"ebb-look", NULL, NULL, NULL, "file"};
     struct ebb_buf text;

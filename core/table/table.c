@@ -52,34 +52,6 @@ static int dup_text(const char *text, char **out, struct ebb_err *err)
     return text && !*out ? ebb_err_nomem(err) : 0;
 }
 
-static int copy_ref(const struct ebb_table_ref *from, struct ebb_table_ref *to, struct ebb_err *err)
-{
-    int rc;
-
-    memset(to, 0, sizeof *to);
-    to->problem = from->problem;
-    rc = dup_text(from->catalog, &to->catalog, err);
-    if (!rc)
-        rc = dup_text(from->namespace_, &to->namespace_, err);
-    if (!rc)
-        rc = dup_text(from->name, &to->name, err);
-    if (!rc)
-        rc = dup_text(from->metadata_uri, &to->metadata_uri, err);
-    if (!rc)
-        rc = dup_text(from->folder_uri, &to->folder_uri, err);
-    if (!rc && from->snapshots) {
-        to->snapshots = calloc(from->snapshot_count + 1, sizeof *to->snapshots);
-        if (!to->snapshots)
-            return ebb_err_nomem(err);
-        memcpy(to->snapshots, from->snapshots, from->snapshot_count * sizeof *to->snapshots);
-        to->snapshot_count = from->snapshot_count;
-    }
-    to->has_snapshots = from->has_snapshots;
-    for (size_t i = 0; !rc && i < from->lagging.count; i++)
-        rc = ebb_strs_add(&to->lagging, from->lagging.items[i], err);
-    return rc;
-}
-
 static int real_path_of(const struct ebb_site *site, const char *uri, char out[PATH_MAX])
 {
     struct ebb_buf local;
@@ -131,7 +103,7 @@ static int match_pointer(void *data, const struct ebb_table_ref *ref, struct ebb
         return 0;
     if (!search->is_found) {
         search->is_found = true;
-        return copy_ref(ref, search->found, err);
+        return ebb_table_ref_copy(ref, search->found, err);
     }
     rc = ebb_err_set(err, EBB_EPOINTER_UNKNOWN, "%s: holds the metadata of several tables, %s.%s.%s and %s.%s.%s",
                      search->folder, search->found->catalog, search->found->namespace_, search->found->name,
@@ -338,6 +310,25 @@ static int check_snapshots(const struct ebb_table *t, struct ebb_err *err)
     return rc;
 }
 
+/* Where two servers name different places for a table, one of them means another table of that name. */
+static int check_location(const struct ebb_table *t, struct ebb_err *err)
+{
+    const char *told = t->ref.location, *said = t->metadata->location;
+    size_t n = told ? strlen(told) : 0, m = said ? strlen(said) : 0;
+    int rc;
+
+    while (n && told[n - 1] == '/')
+        n--;
+    while (m && said[m - 1] == '/')
+        m--;
+    if (!told || (n == m && !memcmp(told, said, n)))
+        return 0;
+    rc = ebb_err_set(err, EBB_ECATALOG_PLACE, "%s: the catalog says it is at %s, its metadata file says %s", t->label,
+                     told, said ? said : "nothing");
+    ebb_err_hint(err, "is the right catalog configured as the one behind it (catalogs.%s.backing)?", t->ref.catalog);
+    return rc;
+}
+
 static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, const char *path, struct ebb_table **out,
                       struct ebb_err *err)
 {
@@ -357,6 +348,8 @@ static int open_taken(const struct ebb_site *site, struct ebb_table_ref *ref, co
         rc = read_metadata(site, t, err);
     if (!rc)
         rc = check_snapshots(t, err);
+    if (!rc)
+        rc = check_location(t, err);
     if (!rc)
         rc = ebb_location_check_table(t->metadata->location, err);
     if (rc == -(int)EBB_EROOT_LOCATION || rc == -(int)EBB_EBAD_LOCATION || rc == -(int)EBB_ELOCATION)
@@ -401,7 +394,7 @@ int ebb_table_open_ref(const struct ebb_site *site, const struct ebb_table_ref *
                        struct ebb_err *err)
 {
     struct ebb_table_ref ref;
-    int rc = copy_ref(from, &ref, err);
+    int rc = ebb_table_ref_copy(from, &ref, err);
 
     if (rc) {
         ebb_table_ref_fini(&ref);
