@@ -17,7 +17,7 @@ static const struct ebb_option OPTIONS[] = {
     {"location", 0, "URI", NULL, false, "only this folder inside the table's location"},
     {"dry-run", 0, "true|false", NULL, false, "list only (default false)"},
     {"spark-conf", 0, "JSON", NULL, false, "settings of a Spark session; only spark and livy can honour them"},
-    {"engine", 0, "native|spark|livy|trino", NULL, false, "who does it (default native; for ebb sql spark)"},
+    {"engine", 0, "native|spark|livy|trino|gravitino", NULL, false, "who does it (default native; for ebb sql spark)"},
     EBB_OPTIONS_END,
 };
 

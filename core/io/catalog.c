@@ -8,8 +8,7 @@
 #include "base/text.h"
 
 static const struct ebb__catalog_ops *const TYPES[] = {&ebb__catalog_directory, &ebb__catalog_sqlite,
-                                                       &ebb__catalog_rest, &ebb__catalog_glue,
-                                                       &ebb__catalog_gravitino};
+                                                       &ebb__catalog_rest, &ebb__catalog_glue, &ebb__catalog_gravitino};
 static const char *const NOT_BUILT[] = {"hive", "postgresql"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])

@@ -2,8 +2,9 @@
  *
  * Catalogs: which tables exist and where their current metadata is. A vtable; `directory` (Hadoop layout), `sqlite`
  * (the iceberg_tables of PyIceberg's and the JDBC SQL catalog), `rest` (Iceberg REST), `glue` and
- * `gravitino` (which asks one of the others for pointers), and tables opened by path. Read only, but for what io/catalog_commit.h does. Never decides by numbers in file names in a
- * catalog table: only the pointer counts. Not thread safe.
+ * `gravitino` (which asks one of the others for pointers), and tables opened by path. Read only, but for what
+ * io/catalog_commit.h does. Never decides by numbers in file names in a catalog table: only the pointer counts. Not
+ * thread safe.
  */
 #ifndef EBB_IO_CATALOG_H
 #define EBB_IO_CATALOG_H

@@ -59,8 +59,7 @@ static int copy_config(struct ebb_gravitino *g, const struct ebb_catalog_config 
 int ebb_gravitino_new(const struct ebb_catalog_config *config, const struct ebb_catalog_site *site,
                       struct ebb_gravitino **out, struct ebb_err *err)
 {
-    const struct ebb_http_client_options options = {
-        .per_host = PARALLEL, .ca_file = config->ca_file, .log = site->log};
+    const struct ebb_http_client_options options = {.per_host = PARALLEL, .ca_file = config->ca_file, .log = site->log};
     struct ebb_gravitino *g = calloc(1, sizeof *g);
     int rc;
 
@@ -163,7 +162,7 @@ static int put_url(const struct ebb_gravitino *g, const struct ebb_gravitino_cal
 }
 
 static int send_call(struct ebb_gravitino *g, const struct ebb_gravitino_call *call, const char *url,
-                struct ebb_http_fetched *got, struct ebb_err *err)
+                     struct ebb_http_fetched *got, struct ebb_err *err)
 {
     bool is_get = !call->method || !strcmp(call->method, "GET");
     struct ebb_http_call http = {.method = call->method ? call->method : "GET",
@@ -251,10 +250,10 @@ static int take_token(struct ebb_gravitino *g, const struct ebb_http_fetched *go
     }
     rc = ebb__oauth2_read(ebb_buf_str(&got->body), &token, &expires_s, err);
     if (rc)
-        return rc == -(int)EBB_ENOMEM ? rc
-                                      : ebb_err_set(err, EBB_ECATALOG,
-                                                    "catalog '%s': no token is in the answer to a request for one",
-                                                    g->name);
+        return rc == -(int)EBB_ENOMEM
+                   ? rc
+                   : ebb_err_set(err, EBB_ECATALOG, "catalog '%s': no token is in the answer to a request for one",
+                                 g->name);
     free(g->token);
     g->token = token;
     g->token_until_ms = expires_s < 0 ? INT64_MAX : ebb_clock_now(&g->clock) + expires_s * 800;

@@ -133,8 +133,9 @@ static void hint(const struct ebb_gravitino *g, int status, const struct told *t
                                                : "the server wants a token: set catalogs.%s.token or credential",
                      g->name);
     else if (status >= 300 && status < 400)
-        ebb_err_hint(err, "redirects are not followed, so that credentials stay with their server: set catalogs.%s.uri "
-                          "to the final address",
+        ebb_err_hint(err,
+                     "redirects are not followed, so that credentials stay with their server: set catalogs.%s.uri "
+                     "to the final address",
                      g->name);
     else if (told->code < 0 && (status == 404 || status == 415))
         ebb_err_hint(err, "uri is the part before /api of a Gravitino server (http://HOST:8090)");
@@ -159,7 +160,8 @@ int ebb__gravitino_refused(const struct ebb_gravitino *g, const char *what, int 
     ebb_err_set(err, kind, "catalog '%s': %s: %s answers %d%s%s: %s", g->name, what, g->uri, status,
                 told.type[0] ? " " : "", told.type, told.message[0] ? told.message : reason(status));
     if (err) /* its 500 is often an answer to what was asked, and stays so (reference: Gravitino 1.3) */
-        err->retryable = status == 429 || status == 502 || status == 503 || status == 504 || told.code == CODE_CONNECTION;
+        err->retryable =
+            status == 429 || status == 502 || status == 503 || status == 504 || told.code == CODE_CONNECTION;
     hint(g, status, &told, err);
     return -(int)kind;
 }

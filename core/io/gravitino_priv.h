@@ -19,7 +19,8 @@ struct ebb_gravitino {
     struct ebb_clock clock;
 };
 
-/* A token where one is due; is_refused: the one there is counts no more. EBB_OK without any where none is configured. */
+/* A token where one is due; is_refused: the one there is counts no more. EBB_OK without any where none is configured.
+ */
 int ebb__gravitino_authorize(struct ebb_gravitino *g, bool is_refused, struct ebb_err *err);
 /* An answer that is none of success, as an error; type as in ebb_gravitino_call. The stack is never told. */
 int ebb__gravitino_refused(const struct ebb_gravitino *g, const char *what, int status, struct ebb_str body,

@@ -3,7 +3,7 @@
 
 #include "io/store_priv.h"
 
-static const char *const KINDS[] = {"policy", "job template", "token"};
+static const char *const KINDS[] = {"policy", "job template", "token", "policy of another server"};
 #define COLUMNS "name, json, creator, modifier, number, kind, created_ms, modified_ms"
 
 static const char *kind_name(enum ebb_object_kind kind)
@@ -29,8 +29,7 @@ static int write_object(struct ebb_store *store, sqlite3_stmt *stmt, const struc
     return rc;
 }
 
-/* Whether what is there now, in the transaction, is within the bounds of its kind. */
-static int check_bounds(struct ebb_store *store, enum ebb_object_kind kind, struct ebb_err *err)
+int ebb__store_check_objects(struct ebb_store *store, enum ebb_object_kind kind, struct ebb_err *err)
 {
     static const char SQL[] = "SELECT count(*), sum(length(CAST(json AS BLOB))) FROM object WHERE kind = ?1";
     const int64_t most = kind == EBB_OBJECT_TOKEN ? EBB_TOKENS_MAX : EBB_OBJECTS_MAX;
@@ -52,7 +51,7 @@ static int check_bounds(struct ebb_store *store, enum ebb_object_kind kind, stru
     return rc;
 }
 
-static int insert(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err)
+int ebb__store_insert_object(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err)
 {
     static const char SQL[] = "INSERT INTO object (kind, name, json, creator, modifier, created_ms, modified_ms)"
                               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -77,9 +76,9 @@ int ebb_store_add_object(struct ebb_store *store, const struct ebb_object *objec
 
     if (rc)
         return rc;
-    rc = insert(store, object, err);
+    rc = ebb__store_insert_object(store, object, err);
     if (!rc)
-        rc = check_bounds(store, object->kind, err);
+        rc = ebb__store_check_objects(store, object->kind, err);
     return ebb__store_end(store, rc, err);
 }
 
@@ -100,7 +99,8 @@ static int64_t length_of(struct ebb_store *store, enum ebb_object_kind kind, con
     return n;
 }
 
-static int update(struct ebb_store *store, const char *name, const struct ebb_object *object, struct ebb_err *err)
+int ebb__store_update_object(struct ebb_store *store, const char *name, const struct ebb_object *object,
+                             struct ebb_err *err)
 {
     static const char SQL[] = "UPDATE object SET name = ?3, json = ?4, modifier = ?5, modified_ms = ?6"
                               " WHERE kind = ?1 AND name = ?2";
@@ -130,9 +130,9 @@ int ebb_store_change_object(struct ebb_store *store, const char *name, const str
     if (rc)
         return rc;
     grows = (int64_t)strlen(object->json) > length_of(store, object->kind, name);
-    rc = update(store, name, object, err);
+    rc = ebb__store_update_object(store, name, object, err);
     if (!rc && grows)
-        rc = check_bounds(store, object->kind, err);
+        rc = ebb__store_check_objects(store, object->kind, err);
     return ebb__store_end(store, rc, err);
 }
 
@@ -175,7 +175,7 @@ static int give(void *data, const struct ebb__store_row *row, struct ebb_err *er
         .modified_ms = row->numbers[3],
     };
 
-    if (row->numbers[1] < EBB_OBJECT_POLICY || row->numbers[1] > EBB_OBJECT_TOKEN)
+    if (row->numbers[1] < EBB_OBJECT_POLICY || row->numbers[1] > EBB_OBJECT_REMOTE_POLICY)
         return ebb_err_set(err, EBB_ESTORE_CORRUPT, "%s: an object has kind %lld", g->store->path,
                            (long long)row->numbers[1]);
     return g->cb(g->data, &object, err);

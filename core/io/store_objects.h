@@ -9,7 +9,8 @@
 
 #include "io/store.h"
 
-enum ebb_object_kind { EBB_OBJECT_POLICY, EBB_OBJECT_TEMPLATE, EBB_OBJECT_TOKEN };
+/* A remote policy is the image of one that another server keeps. */
+enum ebb_object_kind { EBB_OBJECT_POLICY, EBB_OBJECT_TEMPLATE, EBB_OBJECT_TOKEN, EBB_OBJECT_REMOTE_POLICY };
 struct ebb_object {
     enum ebb_object_kind kind;
     int64_t number;   /* given by the store */
@@ -49,6 +50,18 @@ int ebb_store_tied_objects(struct ebb_store *store, enum ebb_object_kind kind, c
                            struct ebb_strs *out, struct ebb_err *err);
 int ebb_store_object_ties(struct ebb_store *store, enum ebb_object_kind kind, const char *name, struct ebb_strs *out,
                           struct ebb_err *err);
+
+/* An object as it should be, with the places ("type full_name", sorted) that it should be tied to. Borrowed. */
+struct ebb_object_image {
+    const char *name, *json;
+    const struct ebb_strs *ties;
+};
+/* Make the objects of a kind whose names begin with a prefix exactly these, and nothing else tied: all in one
+ * transaction. *changed tells whether anything was otherwise; is_dry: only that, it stays so. Errors of
+ * ebb_store_add_object; then nothing is changed. */
+int ebb_store_mirror_objects(struct ebb_store *store, enum ebb_object_kind kind, const char *prefix,
+                             const struct ebb_object_image *images, size_t count, int64_t now_ms, bool is_dry,
+                             bool *changed, struct ebb_err *err);
 
 struct ebb_statistic {
     const char *table, *partition; /* full name; partition "" of the table */

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "io/store_jobs.h"
+#include "io/store_objects.h"
 
 /* A statement that is kept for its next use. */
 struct ebb__store_kept {
@@ -96,6 +97,12 @@ int ebb__store_write_record(struct ebb_store *store, enum ebb_record_kind kind, 
 int ebb__store_write_value(struct ebb_store *store, const char *scope, const char *key, const char *value,
                            struct ebb_err *err);
 int ebb__store_write_job(struct ebb_store *store, const struct ebb_job_record *job, bool *is_new, struct ebb_err *err);
+/* EBB_EEXIST; EBB_ENOT_FOUND. */
+int ebb__store_insert_object(struct ebb_store *store, const struct ebb_object *object, struct ebb_err *err);
+int ebb__store_update_object(struct ebb_store *store, const char *name, const struct ebb_object *object,
+                             struct ebb_err *err);
+/* Whether what is there now, in the transaction, is within the bounds of its kind. EBB_ELIMIT. */
+int ebb__store_check_objects(struct ebb_store *store, enum ebb_object_kind kind, struct ebb_err *err);
 /* Add to what is gathered (store->held is set). */
 int ebb__store_hold_record(struct ebb_store *store, enum ebb_record_kind kind, const struct ebb_record *record,
                            struct ebb_err *err);

@@ -84,7 +84,8 @@ struct ebb_engine_config {
     int64_t timeout_ms;           /* of one run: 12 h; 1 m to 7 d */
 };
 struct ebb_engines_config {
-    struct ebb_engine_config spark, livy, trino, gravitino; /* gravitino: of any use without being set, too: its server is the table's catalog */
+    struct ebb_engine_config spark, livy, trino,
+        gravitino; /* gravitino: of any use without being set, too: its server is the table's catalog */
 };
 
 struct ebb_config {

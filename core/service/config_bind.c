@@ -79,8 +79,9 @@ static int take_engine(const struct ebb__config_reader *r, const struct ebb_valu
     const char *name = ebb__config_text(v);
 
     *out = name ? ebb_job_engine_of(name) : EBB_JOB_ENGINES;
-    return *out < EBB_JOB_ENGINES ? 0
-                                  : ebb__config_fail(r, err, "bind.engine", "native, spark, livy, trino or gravitino is wanted");
+    return *out < EBB_JOB_ENGINES
+               ? 0
+               : ebb__config_fail(r, err, "bind.engine", "native, spark, livy, trino or gravitino is wanted");
 }
 
 /* "50M files", "100k files", "1000 files", 1000 */

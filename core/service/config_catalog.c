@@ -49,11 +49,7 @@ static const struct {
     const char *name;
     unsigned bit;
 } TYPES[] = {
-    {"directory", DIRECTORY},
-    {"sqlite", SQLITE},
-    {"rest", REST},
-    {"glue", GLUE},
-    {"gravitino", GRAVITINO},
+    {"directory", DIRECTORY}, {"sqlite", SQLITE}, {"rest", REST}, {"glue", GLUE}, {"gravitino", GRAVITINO},
 };
 #define TYPE_COUNT (sizeof TYPES / sizeof TYPES[0])
 
@@ -220,7 +216,8 @@ static int check_together(const struct ebb__config_reader *r, const char *where,
     if (c->user && strchr(c->user, ':'))
         return ebb__config_fail_in(r, err, where, "user", "holds a ':'");
     if (c->metalake && c->credential && !c->oauth2_uri)
-        return ebb__config_fail_in(r, err, where, "oauth2_server_uri", "is missing: a Gravitino server gives no tokens");
+        return ebb__config_fail_in(r, err, where, "oauth2_server_uri",
+                                   "is missing: a Gravitino server gives no tokens");
     return 0;
 }
 
@@ -396,7 +393,8 @@ static int read_spec(const char *spec, struct ebb_config_catalog *out, struct eb
     return read_place(spec, colon + 1, out, err);
 }
 
-/* The same catalogs at another place, with room for one more: what points from one to another, or into itself, follows. */
+/* The same catalogs at another place, with room for one more: what points from one to another, or into itself, follows.
+ */
 static struct ebb_config_catalog *move_all(const struct ebb_config_catalog *all, size_t count)
 {
     struct ebb_config_catalog *moved = calloc(count + 1, sizeof *moved);

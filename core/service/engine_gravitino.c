@@ -77,8 +77,8 @@ static int find(struct gravitino *g, const char *template, const char *since, st
 {
     char newest[EBB_METALAKE_TIME];
     size_t count;
-    int rc = ebb_metalake_find_runs(g->server, template, ebb_gravitino_user(g->server), since, &g->run, &count, newest,
-                                    err);
+    int rc =
+        ebb_metalake_find_runs(g->server, template, ebb_gravitino_user(g->server), since, &g->run, &count, newest, err);
 
     if (!rc && count > 1)
         rc = ebb_err_set(err, EBB_EENGINE, "gravitino: %zu runs of %s began at once: which one is ours is not known",
@@ -175,8 +175,9 @@ static enum ebb_engine_state judge(const struct gravitino *g, struct ebb_err *er
         return EBB_ENGINE_SUCCEEDED;
     case EBB_METALAKE_FAILED:
         ebb_err_set(err, EBB_EENGINE, "gravitino: run %s of %s failed", g->run.id, g->template);
-        ebb_err_hint(err, "its error.log lies on the server's machine, in the staging folder of jobs: "
-                          ".../%s/%s",
+        ebb_err_hint(err,
+                     "its error.log lies on the server's machine, in the staging folder of jobs: "
+                     ".../%s/%s",
                      g->template, g->run.id);
         return EBB_ENGINE_FAILED;
     case EBB_METALAKE_CANCELLED:
@@ -251,5 +252,6 @@ static void gravitino_close(void *run)
     free(g);
 }
 
-const struct ebb_engine_driver ebb_engine_gravitino = {"gravitino",    gravitino_open,   gravitino_start, gravitino_attach,
-                                                       gravitino_poll, gravitino_cancel, gravitino_rows,  gravitino_close};
+const struct ebb_engine_driver ebb_engine_gravitino = {"gravitino",      gravitino_open, gravitino_start,
+                                                       gravitino_attach, gravitino_poll, gravitino_cancel,
+                                                       gravitino_rows,   gravitino_close};

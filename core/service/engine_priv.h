@@ -55,8 +55,8 @@ struct ebb__engine_job {
     char *uuid;     /* owned; "" none */
     char *metadata; /* URI of the metadata file the plan was made from; owned */
     bool is_dry;
-    char key[40]; /* of the engine's run at hand */
-    char run[40]; /* "" unless it is to remove */
+    char key[40];     /* of the engine's run at hand */
+    char run[40];     /* "" unless it is to remove */
     char handle[400]; /* by which the engine finds its run, "" none yet */
 };
 /* Whether it deletes for good: a Gravitino server runs ebb's own job, with quarantine. */

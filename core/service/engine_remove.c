@@ -347,7 +347,8 @@ static int check_wish(const struct ebb__engine_job *j, struct ebb_err *err)
 
     if (!j->config->is_set && j->engine != EBB_JOB_GRAVITINO)
         return ebb_err_set(err, EBB_ECONFIG, "engine %s: is not configured (engines.%s)", name, name);
-    if (ebb__engine_deletes(j->engine) && j->origin->policy && !j->job->dry_run && !j->origin->plan_only && !j->origin->irreversible) {
+    if (ebb__engine_deletes(j->engine) && j->origin->policy && !j->job->dry_run && !j->origin->plan_only &&
+        !j->origin->irreversible) {
         ebb_err_set(err, EBB_ECONFIG,
                     "policy %s: engine %s deletes for good: irreversible = true is wanted in its binding",
                     j->origin->policy, name);

@@ -43,7 +43,7 @@ int ebb__engine_slot_clear(const struct ebb__engine_job *j, struct ebb_err *err)
 static const struct ebb_engine_driver *driver_of(const char *name)
 {
     const struct ebb_engine_driver *const ALL[] = {&ebb_engine_spark, &ebb_engine_livy, &ebb_engine_trino,
-                                                  &ebb_engine_gravitino};
+                                                   &ebb_engine_gravitino};
 
     for (size_t i = 0; name && i < sizeof ALL / sizeof ALL[0]; i++)
         if (!strcmp(ALL[i]->name, name))

@@ -260,7 +260,7 @@ static int bind_all(struct load *l, struct ebb_err *err)
 /* Whether it is one of the folder: a policy object only goes when a person disables, detaches or deletes it. */
 static bool is_of_folder(const struct ebb_policy *policy)
 {
-    return strncmp(ebb_policy_get_name(policy), EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX)) != 0;
+    return !ebb_is_object_name(ebb_policy_get_name(policy));
 }
 
 static size_t count_folder(const struct ebb_generation *g)

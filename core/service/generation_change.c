@@ -14,6 +14,7 @@ void ebb__binding_fini(struct ebb_binding *binding)
     free(binding->policy);
     ebb_strs_fini(&binding->tables);
     ebb_value_free((struct ebb_value *)(uintptr_t)binding->params);
+    ebb_value_free((struct ebb_value *)(uintptr_t)binding->guard);
     memset(binding, 0, sizeof *binding);
 }
 
@@ -31,6 +32,7 @@ int ebb__binding_describe(const struct ebb_binding *b, struct ebb_buf *out, stru
 
     ebb_buf_printf(out, "%d %d %d %s", (int)b->mode, b->allow_below_floor, b->allow_override_quiet,
                    b->blackout_tz ? b->blackout_tz : "UTC");
+    ebb_buf_printf(out, "\nengine %d %" PRId64 " %d", (int)b->engine, b->engine_above, b->irreversible);
     for (size_t i = 0; i < b->tables.count; i++)
         ebb_buf_printf(out, "\ntable %s", b->tables.items[i]);
     rc = add_value(out, "params", b->params, err);

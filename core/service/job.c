@@ -78,7 +78,8 @@ static int parse_switches(const struct ebb_job_args *a, struct ebb_job *job, str
     job->engine = is_given(a->engine) ? ebb_job_engine_of(a->engine) : EBB_JOB_NATIVE;
     return job->engine < EBB_JOB_ENGINES
                ? 0
-               : ebb_err_set(err, EBB_EUSAGE, "--engine %s: native, spark, livy, trino or gravitino is wanted", a->engine);
+               : ebb_err_set(err, EBB_EUSAGE, "--engine %s: native, spark, livy, trino or gravitino is wanted",
+                             a->engine);
 }
 
 static int check_spark_conf(const struct ebb_job_args *a, struct ebb_job *job, struct ebb_err *err)

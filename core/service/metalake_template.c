@@ -8,9 +8,8 @@
 
 /* Each placeholder is one argument of its own: no text of a run becomes an option, or a part of one. */
 static const char *const ARGUMENTS[] = {
-    "--catalog",      "{{catalog_name}}", "--table",    "{{table_identifier}}",
-    "--older-than",   "{{older_than}}",   "--location", "{{location}}",
-    "--dry-run",      "{{dry_run}}",
+    "--catalog",  "{{catalog_name}}", "--table",   "{{table_identifier}}", "--older-than", "{{older_than}}",
+    "--location", "{{location}}",     "--dry-run", "{{dry_run}}",
 };
 #define ARGUMENT_COUNT (sizeof ARGUMENTS / sizeof ARGUMENTS[0])
 

@@ -2,6 +2,7 @@
 #include "service/objects.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/location.h"
@@ -25,19 +26,47 @@ static void encode(const char *name, struct ebb_buf *out)
     }
 }
 
-void ebb_object_policy_name(const char *name, int64_t number, struct ebb_buf *out)
+static void put_name(const char *prefix, const char *name, int64_t number, struct ebb_buf *out)
 {
     struct ebb_buf text;
 
     ebb_buf_init(&text, (size_t)1024 * 1024);
     encode(name, &text);
-    ebb_buf_puts(out, EBB_OBJECT_PREFIX);
-    if (!text.bad && text.len <= NAME_MAX_BYTES - strlen(EBB_OBJECT_PREFIX))
+    ebb_buf_puts(out, prefix);
+    if (!text.bad && text.len <= NAME_MAX_BYTES - strlen(prefix))
         ebb_buf_add_str(out, ebb_buf_str(&text));
     else
         ebb_buf_printf(out, "%.*s~%" PRId64, (int)(text.len < CUT_BYTES ? text.len : CUT_BYTES), ebb_buf_cstr(&text),
                        number);
     ebb_buf_fini(&text);
+}
+
+void ebb_object_policy_name(const char *name, int64_t number, struct ebb_buf *out)
+{
+    put_name(EBB_OBJECT_PREFIX, name, number, out);
+}
+
+void ebb_remote_policy_name(const char *name, int64_t number, struct ebb_buf *out)
+{
+    put_name(EBB_REMOTE_PREFIX, name, number, out);
+}
+
+static bool is_remote_name(const char *policy)
+{
+    return !strncmp(policy, EBB_REMOTE_PREFIX, strlen(EBB_REMOTE_PREFIX));
+}
+
+bool ebb_is_object_name(const char *policy)
+{
+    return is_remote_name(policy) || !strncmp(policy, EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX));
+}
+
+static void name_of(const struct ebb_object *object, const char *name, struct ebb_buf *out)
+{
+    if (object->kind == EBB_OBJECT_REMOTE_POLICY)
+        ebb_remote_policy_name(name, object->number, out);
+    else
+        ebb_object_policy_name(name, object->number, out);
 }
 
 bool ebb_object_runs(const char *type)
@@ -120,38 +149,68 @@ int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_
 
 struct look_up {
     const char *policy;
-    bool is_enabled;
+    ebb_object_cb *cb;
+    void *data;
+    bool is_found;
 };
 
 static int look_up(void *data, const struct ebb_object *object, struct ebb_err *err)
 {
     struct look_up *l = data;
-    struct ebb_value *json = NULL;
     struct ebb_buf name;
     int rc = 0;
 
     ebb_buf_init(&name, 256);
-    ebb_object_policy_name(object->name, object->number, &name);
+    name_of(object, object->name, &name);
     if (!name.bad && !strcmp(ebb_buf_cstr(&name), l->policy)) {
-        rc = ebb_value_of_json(object->name, object->json, strlen(object->json), NULL, &json, err);
-        l->is_enabled = !rc && ebb_value_bool_of(json, "enabled", false);
+        l->is_found = true;
+        rc = l->cb(l->data, object, err);
     }
-    ebb_value_free(json);
     ebb_buf_fini(&name);
+    return rc;
+}
+
+static int find(struct ebb_store *store, const char *policy, ebb_object_cb *cb, void *data, bool *found,
+                struct ebb_err *err)
+{
+    struct look_up l = {policy, cb, data, false};
+    int rc = ebb_store_list_objects(store, is_remote_name(policy) ? EBB_OBJECT_REMOTE_POLICY : EBB_OBJECT_POLICY,
+                                    look_up, &l, err);
+
+    *found = l.is_found;
+    return rc;
+}
+
+static int read_enabled(void *data, const struct ebb_object *object, struct ebb_err *err)
+{
+    struct ebb_value *json = NULL;
+    int rc = ebb_value_of_json(object->name, object->json, strlen(object->json), NULL, &json, err);
+
+    *(bool *)data = !rc && ebb_value_bool_of(json, "enabled", false);
+    ebb_value_free(json);
     return rc;
 }
 
 int ebb_object_check_enabled(struct ebb_store *store, const char *policy, struct ebb_err *err)
 {
-    struct look_up l = {policy, false};
+    bool is_enabled = false, found;
     int rc;
 
-    if (strncmp(policy, EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX)) != 0)
+    if (!ebb_is_object_name(policy))
         return 0;
-    rc = ebb_store_list_objects(store, EBB_OBJECT_POLICY, look_up, &l, err);
-    if (rc || l.is_enabled)
+    rc = find(store, policy, read_enabled, &is_enabled, &found, err);
+    if (rc || is_enabled)
         return rc;
     return ebb_err_set(err, EBB_EREFUSED, "policy %s: is disabled or was deleted meanwhile", policy);
+}
+
+int ebb_remote_policy_find(struct ebb_store *store, const char *policy, ebb_object_cb *cb, void *data,
+                           struct ebb_err *err)
+{
+    bool found = false;
+    int rc = is_remote_name(policy) ? find(store, policy, cb, data, &found, err) : 0;
+
+    return rc || found ? rc : ebb_err_set(err, EBB_ENOT_FOUND, "policy %s: there is no such one", policy);
 }
 
 /* ---- bindings ---- */
@@ -183,7 +242,7 @@ static int add_glob(const char *tie, struct ebb_strs *tables, struct ebb_err *er
     struct ebb_buf glob;
     int rc;
 
-    if (!name)
+    if (!name || strchr(name, '*')) /* a name, not a pattern */
         return 0;
     ebb_buf_init(&glob, 65536);
     ebb_buf_puts(&glob, name + 1);
@@ -207,7 +266,7 @@ static int fill_tables(const struct load *l, const struct ebb_object *object, st
     int rc;
 
     ebb_strs_init(&ties);
-    rc = ebb_store_object_ties(l->store, EBB_OBJECT_POLICY, object->name, &ties, err);
+    rc = ebb_store_object_ties(l->store, object->kind, object->name, &ties, err);
     for (size_t i = 0; !rc && i < ties.count; i++)
         rc = add_glob(ties.items[i], tables, err);
     ebb_strs_fini(&ties);
@@ -226,9 +285,9 @@ static int load_policy(const struct ebb_object *object, const struct ebb_value *
     ebb_buf_init(&was, 256);
     ebb_pass_data_dir(&file);
     ebb_buf_puts(&file, "/" POLICY_FILE);
-    ebb_object_policy_name(object->name, object->number, &name);
+    name_of(object, object->name, &name);
     if (former)
-        ebb_object_policy_name(former, object->number, &was);
+        name_of(object, former, &was);
     rc = ebb_buf_check(&file, "built-in policy", err);
     if (!rc)
         rc = ebb_policy_load(ebb_buf_cstr(&file), out, NULL, err);
@@ -240,6 +299,26 @@ static int load_policy(const struct ebb_object *object, const struct ebb_value *
     return rc;
 }
 
+/* What only remote ones say: who does it, and how far apart. */
+static int fill_remote(const struct ebb_value *json, struct ebb_binding *binding, struct ebb_err *err)
+{
+    const char *engine = ebb_value_text_of(json, "engine");
+    int64_t hours = ebb_value_int_of(json, "interval_hours", 0);
+    struct ebb_value *guard;
+    char text[32];
+
+    binding->engine = engine ? ebb_job_engine_of(engine) : EBB_JOB_NATIVE;
+    if (binding->engine == EBB_JOB_ENGINES)
+        return ebb_err_set(err, EBB_ECORRUPT, "policy object: engine %s is not known", engine);
+    if (!hours)
+        return 0;
+    guard = ebb_value_new_map(NULL);
+    snprintf(text, sizeof text, "%" PRId64 "h", hours);
+    ebb_value_put_str(guard, "min_interval", text);
+    binding->guard = guard;
+    return ebb_value_check(guard, "guard", err);
+}
+
 static int fill(const struct load *l, const struct ebb_object *object, const struct ebb_value *json,
                 struct ebb_object_binding *out, struct ebb_err *err)
 {
@@ -249,6 +328,9 @@ static int fill(const struct load *l, const struct ebb_object *object, const str
     if (rc)
         return rc == -(int)EBB_EUSAGE ? corrupt(object, "its content can't be read", err) : rc;
     out->binding.params = params;
+    rc = fill_remote(json, &out->binding, err);
+    if (rc)
+        return rc;
     out->binding.mode = ebb_value_bool_of(params, "dryRun", false) ? EBB_BIND_APPROVE : EBB_BIND_ENFORCE;
     rc = fill_tables(l, object, &out->binding.tables, err);
     if (rc || !out->binding.tables.count)
@@ -306,6 +388,8 @@ int ebb_object_bindings_load(struct ebb_store *store, struct ebb_object_bindings
 
     memset(out, 0, sizeof *out);
     rc = ebb_store_list_objects(store, EBB_OBJECT_POLICY, on_object, &l, err);
+    if (!rc)
+        rc = ebb_store_list_objects(store, EBB_OBJECT_REMOTE_POLICY, on_object, &l, err);
     if (rc)
         ebb_object_bindings_fini(out);
     return rc;

@@ -17,6 +17,12 @@
  * for [A-Za-z0-9._-]; a long one is cut and its number added after '~'. At most 63 bytes. */
 void ebb_object_policy_name(const char *name, int64_t number, struct ebb_buf *out);
 
+/* The same of a policy that a Gravitino server keeps, which is stored as "<catalog>.<name>". */
+#define EBB_REMOTE_PREFIX "gravitino:"
+void ebb_remote_policy_name(const char *name, int64_t number, struct ebb_buf *out);
+/* Whether a policy of this name is one of either kind, not one of a file. */
+bool ebb_is_object_name(const char *policy);
+
 /* What the stored document of a policy object says. */
 #define EBB_OBJECT_ORPHANS "system_iceberg_orphan_file_removal"
 #define EBB_OBJECT_EXPIRATION "system_iceberg_snapshot_expiration"
@@ -29,10 +35,16 @@ bool ebb_object_runs(const char *type);
  * allows any table to go below the floor (config NULL: was checked before). EBB_EUSAGE. */
 int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_config *config, struct ebb_value **out,
                               struct ebb_err *err);
+/* The shortest interval that the content of a remote policy may ask for, which is that of the built-in policy. */
+#define EBB_OBJECT_INTERVAL_MIN_H 120
 
 /* Whether what goes by this policy name may still run: true for policies of files; a policy object must be there and be
  * enabled now, whatever a generation says that was loaded before. EBB_EREFUSED tells that it may not; store errors. */
 int ebb_object_check_enabled(struct ebb_store *store, const char *policy, struct ebb_err *err);
+
+/* Call back with the remote policy that goes by this name. EBB_ENOT_FOUND. */
+int ebb_remote_policy_find(struct ebb_store *store, const char *policy, ebb_object_cb *cb, void *data,
+                           struct ebb_err *err);
 
 /* A policy object as it runs. Owned by the list. */
 struct ebb_object_binding {
@@ -47,8 +59,8 @@ struct ebb_object_bindings {
     size_t count;
 };
 void ebb_object_bindings_fini(struct ebb_object_bindings *list);
-/* Those that are enabled and tied to something, by number. Types that this version can't run are left out (the API says
- * so). Store errors, EBB_ENOMEM; EBB_ECORRUPT when a stored object can't be read. */
+/* Those that are enabled and tied to something, by number, remote ones last. Types that this version can't run are left
+ * out (the API says so). Store errors, EBB_ENOMEM; EBB_ECORRUPT when a stored object can't be read. */
 int ebb_object_bindings_load(struct ebb_store *store, struct ebb_object_bindings *out, struct ebb_err *err);
 
 #endif

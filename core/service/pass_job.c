@@ -148,7 +148,7 @@ static int on_job(void *data, const struct ebb_job_record *job, struct ebb_err *
     struct ebb_job_record *grown;
 
     /* Those of policy objects are the daemon's: a pass knows no such bindings. */
-    if (!job->policy[0] || !job->parent[0] || !strncmp(job->policy, EBB_OBJECT_PREFIX, strlen(EBB_OBJECT_PREFIX)) ||
+    if (!job->policy[0] || !job->parent[0] || ebb_is_object_name(job->policy) ||
         (o->policy && strcmp(o->policy, job->policy)) || (o->table && !ebb_table_glob_is_match(o->table, job->table)))
         return 0;
     grown = realloc(l->jobs, (l->count + 1) * sizeof *grown);

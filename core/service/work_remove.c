@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/failpoint.h"
+#include "service/metalake_policies.h"
 #include "service/objects.h"
 #include "service/work_priv.h"
 
@@ -81,6 +82,8 @@ static int read_origin(struct removal *r, struct ebb_err *err)
     struct ebb_job_origin *o = &r->origin;
     int rc = ebb_object_check_enabled(r->w->site->store, job->policy, err);
 
+    if (!rc && !r->w->context->is_dry)
+        rc = ebb_metalake_check_policy(r->w->context->ws, job->policy, r->job.name, err);
     if (rc)
         return rc;
     o->policy = job->policy[0] ? job->policy : NULL;
