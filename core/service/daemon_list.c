@@ -3,9 +3,11 @@
  * What the catalogs hold is listed again now and then, in a worker's thread.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "service/daemon_priv.h"
+#include "service/metalake_policies.h"
 
 /* Listing takes at most this part of the time; the smaller one where changes are told by the folders themselves. */
 #define SHARE_WATCHED 200
@@ -15,8 +17,27 @@ struct task {
     struct ebb__daemon *d;
     struct ebb__view *before, *after;
     int watch_fd;
+    int64_t changes;         /* of policies that servers keep, ever */
+    struct ebb_err sync_err; /* of the first server whose policies could not be read; EBB_OK none */
     struct ebb_err err;
 };
+
+/* Policies that servers keep for us; what one says while it can't be asked stays as it was. */
+static void sync_policies(struct task *task, struct ebb_workspace *ws)
+{
+    const struct ebb_config *config = ebb_workspace_config(ws);
+
+    for (size_t i = 0; i < config->catalog_count; i++) {
+        struct ebb_metalake_synced synced;
+        struct ebb_err err;
+
+        if (strcmp(config->catalogs[i].type, "gravitino") != 0)
+            continue;
+        if (ebb_metalake_sync(ws, config->catalogs[i].name, false, &synced, &err) && !task->sync_err.error)
+            task->sync_err = err;
+        task->changes += synced.changes;
+    }
+}
 
 static void work(void *context, void *data)
 {
@@ -28,6 +49,8 @@ static void work(void *context, void *data)
         rc = ebb__view_new(worker->ws, task->before, &task->after, &task->err);
     if (!rc)
         ebb__watch_view(task->watch_fd, worker->ws, task->after);
+    if (!rc)
+        sync_policies(task, worker->ws);
     if (worker)
         ebb__worker_done(worker);
 }
@@ -73,6 +96,20 @@ static void take_over(struct ebb__daemon *d, struct ebb__view *view)
     d->is_listed = true;
 }
 
+static void take_policies(struct ebb__daemon *d, const struct task *task)
+{
+    bool is_new = strcmp(d->sync_problem, task->sync_err.message) != 0;
+
+    if (is_new && task->sync_err.error)
+        ebb__say(&d->log, EBB_LOG_WARN, NULL, "policies of a server can't be read, they stay as they were: %s",
+                 task->sync_err.message);
+    snprintf(d->sync_problem, sizeof d->sync_problem, "%s", task->sync_err.message);
+    if (!task->sync_err.error && task->changes != d->sync_changes) {
+        d->sync_changes = task->changes;
+        ebb__daemon_reload(d, "policies of a Gravitino server", false);
+    }
+}
+
 static void done(void *data)
 {
     struct task *task = data;
@@ -80,12 +117,14 @@ static void done(void *data)
     int64_t took_ms = task->after ? task->after->took_ms : 0;
 
     d->is_listing = false;
-    if (task->after)
+    if (task->after) {
         take_over(d, task->after);
-    else if (ebb__is_store_error(&task->err))
+        take_policies(d, task);
+    } else if (ebb__is_store_error(&task->err)) {
         ebb__daemon_store_failed(d, &task->err);
-    else if (!d->is_draining)
+    } else if (!d->is_draining) {
         ebb__say(&d->log, EBB_LOG_ERROR, NULL, "catalogs can't be listed: %s", task->err.message);
+    }
     plan_next(d, took_ms);
     ebb__view_unref(task->before);
     free(task);

@@ -173,7 +173,9 @@ struct ebb__daemon {
     char reload_file[1024];
     int reload_line, reload_column;
     char reload_code[64];
-    struct ebb_generation *next; /* loaded, waits for the looks to end */
+    char sync_problem[EBB_ERR_MESSAGE_MAX]; /* why policies of a server could not be read, "" they were */
+    int64_t sync_changes;                   /* of those policies, when they were loaded */
+    struct ebb_generation *next;            /* loaded, waits for the looks to end */
 
     struct ebb_hub *hub;
     struct ebb_metrics *metrics;

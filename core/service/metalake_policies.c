@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/metalake_policies.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -365,10 +366,32 @@ static int keep(void *data, const struct ebb_metalake_policy *p, struct ebb_err 
     return rc;
 }
 
+/* How often the image was changed, by whatever process: who has loaded it can tell whether it is old. */
+static int count_change(struct ebb_store *store, const char *catalog, struct ebb_metalake_synced *out,
+                        struct ebb_err *err)
+{
+    struct ebb_buf text;
+    bool found = false;
+    int rc;
+
+    ebb_buf_init(&text, 64);
+    rc = ebb_store_get_value(store, "gravitino-changes", catalog, &text, &found, err);
+    if (!rc && found)
+        out->changes = strtoll(ebb_buf_cstr(&text), NULL, 10);
+    if (!rc && out->changed) {
+        ebb_buf_reset(&text);
+        ebb_buf_printf(&text, "%" PRId64, ++out->changes);
+        rc = ebb_store_put_value(store, "gravitino-changes", catalog, ebb_buf_cstr(&text), err);
+    }
+    ebb_buf_fini(&text);
+    return rc;
+}
+
 static int mirror(struct ebb_workspace *ws, struct sync *s, bool is_dry, struct ebb_err *err)
 {
     const struct ebb_site *site = ebb_workspace_site(ws);
     char prefix[256];
+    int rc;
 
     s->images = calloc(s->out->policies + 1, sizeof *s->images);
     if (!s->images)
@@ -376,8 +399,9 @@ static int mirror(struct ebb_workspace *ws, struct sync *s, bool is_dry, struct 
     for (size_t i = 0; i < s->out->policies; i++)
         s->images[i] = (struct ebb_object_image){s->texts.items[2 * i], s->texts.items[2 * i + 1], &s->ties[i]};
     snprintf(prefix, sizeof prefix, "%.200s.", s->catalog);
-    return ebb_store_mirror_objects(site->store, EBB_OBJECT_REMOTE_POLICY, prefix, s->images, s->out->policies,
-                                    ebb_clock_now(&site->clock), is_dry, &s->out->changed, err);
+    rc = ebb_store_mirror_objects(site->store, EBB_OBJECT_REMOTE_POLICY, prefix, s->images, s->out->policies,
+                                  ebb_clock_now(&site->clock), is_dry, &s->out->changed, err);
+    return rc || is_dry ? rc : count_change(site->store, s->catalog, s->out, err);
 }
 
 int ebb_metalake_sync(struct ebb_workspace *ws, const char *catalog, bool is_dry, struct ebb_metalake_synced *out,
