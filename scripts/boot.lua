@@ -18,7 +18,7 @@ for _, strategy in pairs(strategies) do
 end
 
 local engines = {}
-for _, name in ipairs { "native", "spark", "livy", "trino" } do
+for _, name in ipairs { "native", "spark", "livy", "trino", "gravitino" } do
   engines[name] = import("adapters." .. name)
 end
 

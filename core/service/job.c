@@ -108,12 +108,42 @@ static int check_spark_conf(const struct ebb_job_args *a, struct ebb_job *job, s
     return rc;
 }
 
+/* "{{location}}": what a job template leaves in place of a value that nobody sent. */
+static bool is_placeholder(const char *text)
+{
+    size_t n = text ? strlen(text) : 0, inner;
+
+    if (n < 5 || strncmp(text, "{{", 2) != 0)
+        return false;
+    inner = strspn(text + 2, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+    return inner == n - 4 && !strcmp(text + 2 + inner, "}}");
+}
+
+static int check_filled(const struct ebb_job_args *a, struct ebb_err *err)
+{
+    const struct {
+        const char *name, *text;
+    } all[] = {{"catalog", a->catalog},   {"table", a->table},     {"older-than", a->older_than},
+               {"location", a->location}, {"dry-run", a->dry_run}, {"spark-conf", a->spark_conf},
+               {"engine", a->engine}};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (is_placeholder(all[i].text)) {
+            ebb_err_set(err, EBB_EUSAGE, "--%s %s: a placeholder that was not filled in", all[i].name, all[i].text);
+            ebb_err_hint(err, "whoever starts the job must send a value for each, \"\" for none");
+            return -(int)EBB_EUSAGE;
+        }
+    return 0;
+}
+
 int ebb_job_parse(const struct ebb_job_args *a, int64_t now_ms, struct ebb_job *job, struct ebb_err *err)
 {
     int rc;
 
     memset(job, 0, sizeof *job);
-    rc = parse_switches(a, job, err);
+    rc = check_filled(a, err);
+    if (!rc)
+        rc = parse_switches(a, job, err);
     if (!rc)
         rc = parse_names(a, job, err);
     if (!rc)

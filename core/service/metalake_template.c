@@ -6,10 +6,10 @@
 
 #define BODY_MAX ((size_t)1 << 20)
 
-/* Each placeholder is one argument of its own: no text of a run becomes an option, or a part of one. */
+/* Name and value in one argument: no text of a run becomes an option of its own. */
 static const char *const ARGUMENTS[] = {
-    "--catalog",  "{{catalog_name}}", "--table",   "{{table_identifier}}", "--older-than", "{{older_than}}",
-    "--location", "{{location}}",     "--dry-run", "{{dry_run}}",
+    "--catalog={{catalog_name}}", "--table={{table_identifier}}", "--older-than={{older_than}}",
+    "--location={{location}}",    "--dry-run={{dry_run}}",
 };
 #define ARGUMENT_COUNT (sizeof ARGUMENTS / sizeof ARGUMENTS[0])
 
