@@ -133,6 +133,27 @@ static void test_catalog_by_spec(void **state)
     ebb_config_free(c);
 }
 
+static void test_a_catalog_behind_another(void **state)
+{
+    struct ebb_config *c = good("return { catalogs = { grav = { type = 'gravitino', uri = 'http://x', metalake = 'm', "
+                                "backing = 'lake' }, lake = { type = 'rest', uri = 'http://y' } } }");
+    struct ebb_err err;
+
+    (void)state;
+    assert_ptr_equal(ebb_config_catalog(c, "grav")->backing, ebb_config_catalog(c, "lake"));
+    assert_null(ebb_config_catalog(c, "lake")->backing);
+    assert_null(ebb_config_catalog(c, "gra"));
+    for (int i = 0; i < 20; i++) { /* it moves with the others */
+        char spec[64];
+
+        snprintf(spec, sizeof spec, "more%d=directory:/x", i);
+        assert_int_equal(ebb_config_add_catalog(c, spec, &err), 0);
+        assert_ptr_equal(ebb_config_catalog(c, "grav")->backing, ebb_config_catalog(c, "lake"));
+        assert_string_equal(ebb_config_catalog(c, "grav")->backing->uri, "http://y");
+    }
+    ebb_config_free(c);
+}
+
 static void test_nothing(void **state)
 {
     struct ebb_config *c = good("return {}");
@@ -209,8 +230,22 @@ static const struct bad BAD[] = {
      "catalogs.l.headers: [\"Name\"]", ""},
     {"return { catalogs = { l = { type = 'rest', uri = 'http://x', headers = { authorization = 'a' } } } }",
      EBB_ECONFIG, "use token or credential", ""},
-    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'c' } } }", EBB_EUNSUPPORTED,
-     "catalogs.l: type gravitino", ""},
+    {"return { catalogs = { l = { type = 'hive', uri = 'http://x' } } }", EBB_EUNSUPPORTED, "catalogs.l: type hive",
+     ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x' } } }", EBB_ECONFIG,
+     "catalogs.l.metalake: is missing", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'm', backing = 'k' } } }",
+     EBB_ECONFIG, "catalogs.l.backing: the name of another catalog", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'm', backing = 'l' } } }",
+     EBB_ECONFIG, "catalogs.l.backing: is itself of type gravitino", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'm', user = 'u', token = 't' } } }",
+     EBB_ECONFIG, "user goes neither with token", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'm', user = 'u:p' } } }",
+     EBB_ECONFIG, "catalogs.l.user: holds a ':'", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'm', credential = 'u:p' } } }",
+     EBB_ECONFIG, "catalogs.l.oauth2_server_uri: is missing", ""},
+    {"return { catalogs = { l = { type = 'gravitino', uri = 'http://x', metalake = 'm', warehouse = 'w' } } }",
+     EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.warehouse", ""},
     {"return { catalogs = { l = { type = 'glue', access_key_id = 'c' } } }", EBB_ECONFIG, "go together", ""},
     {"return { catalogs = { l = { type = 'glue', session_token = 'c' } } }", EBB_ECONFIG, "session_token goes", ""},
     {"return { catalogs = { l = { type = 'glue', uri = 'http://x' } } }", EBB_ECONFIG_UNKNOWN_KEY, "catalogs.l.uri",
@@ -404,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guards_and_blackouts),
         cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_a_catalog_behind_another),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_remote_catalogs),
         cmocka_unit_test(test_catalog_by_spec),
