@@ -145,6 +145,10 @@ TABLE = record({"name": text, "comment": text, "columns": wire.list_of(wire.anyt
 TABLE_UPDATES = {"rename": {"newName": text, "newSchemaName": text}, "updateComment": {"newComment": text}, "setProperty": {"property": text, "value": text},
                  "removeProperty": {"property": text}}
 NAMED = record({"name": text, "comment": text, "properties": wire.map_of(text)})
+STATISTIC_NAMES = record({"names": wire.list_of(text)})
+STATISTIC_UPDATES = record({"updates": wire.map_of(wire.statistic)})
+PARTITION_UPDATES = record({"updates": wire.list_of(record({"partitionName": text, "statistics": wire.map_of(wire.statistic)}))})
+PARTITION_DROPS = record({"drops": wire.list_of(record({"partitionName": text, "statisticNames": wire.list_of(text)}))})
 POLICY_UPDATES = {"rename": {"newName": text}, "updateComment": {"newComment": text}, "updateContent": {"policyType": text, "newContent": lambda value: value}}
 
 
@@ -595,11 +599,6 @@ class Policies:
 
 
 class Statistics:
-    NAMES = record({"names": wire.list_of(text)})
-    UPDATES = record({"updates": wire.map_of(wire.statistic)})
-    PARTITION_UPDATES = record({"updates": wire.list_of(record({"partitionName": text, "statistics": wire.map_of(wire.statistic)}))})
-    PARTITION_DROPS = record({"drops": wire.list_of(record({"partitionName": text, "statisticNames": wire.list_of(text)}))})
-
     def stat_table(self, call, doing):
         """The full name of the table in the path."""
         kind, parts = self.object_of(call)
@@ -623,7 +622,7 @@ class Statistics:
         return {"statistics": self.mix(list(lake.statistics.get(name, {}).values()))}
 
     def put_statistics(self, call):
-        updates = call.body(self.UPDATES)["updates"]
+        updates = call.body(STATISTIC_UPDATES)["updates"]
         call.about("statistic", "UPDATE", ",".join(updates or ()), call.args["fullName"])
         check(updates, "\"updates\" must not be null or empty")
         for name, value in updates.items():
@@ -641,7 +640,7 @@ class Statistics:
                 raise Fault("IllegalStatisticNameException", message % (PREFIX, name))
 
     def drop_statistics(self, call):
-        names = call.body(self.NAMES)["names"]
+        names = call.body(STATISTIC_NAMES)["names"]
         call.about("statistic", "DROP", ",".join(name or "" for name in names or ()), call.args["fullName"])
         check(names, "\"names\" must not be null or empty")
         check(not any(wire.is_blank(name) for name in names), "Each name must be a non-empty string")
@@ -665,7 +664,7 @@ class Statistics:
         return {"partitionStatistics": [{"partitionName": name, "statistics": self.mix(list(found[name].values()))} for name in sorted(found) if found[name] and is_inside(name)]}
 
     def put_partition_statistics(self, call):
-        updates = call.body(self.PARTITION_UPDATES)["updates"]
+        updates = call.body(PARTITION_UPDATES)["updates"]
         call.about("partition stats", "UPDATE", ",".join(update["partitionName"] or "" for update in updates or ()), call.args["fullName"])
         check(updates, "\"updates\" must not be null or empty.")
         for update in updates:
@@ -681,7 +680,7 @@ class Statistics:
         return {}
 
     def drop_partition_statistics(self, call):
-        drops = call.body(self.PARTITION_DROPS)["drops"]
+        drops = call.body(PARTITION_DROPS)["drops"]
         call.about("partition stats", "DROP", ",".join(drop["partitionName"] or "" for drop in drops or ()), call.args["fullName"])
         check(drops, "\"drops\" must not be null or empty.")
         for drop in drops:

@@ -19,6 +19,7 @@ BUILTIN = "builtin-"
 COMMON = {"executable": text, "arguments": wire.list_of(text), "environments": wire.map_of(text), "customFields": wire.map_of(text)}
 OF_SHELL = {"scripts": wire.list_of(text)}
 OF_SPARK = {"className": text, "jars": wire.list_of(text), "files": wire.list_of(text), "archives": wire.list_of(text), "configs": wire.map_of(text)}
+FIELDS = ("jobType", "name", "comment", *COMMON, *OF_SHELL, *OF_SPARK)
 AUDIT = record({"creator": text, "createTime": text, "lastModifier": text, "lastModifiedTime": text})
 TEMPLATES = {kind: record({"jobType": text, "name": text, "comment": text, **COMMON, **own, "audit": AUDIT}) for kind, own in (("shell", OF_SHELL), ("spark", OF_SPARK))}
 

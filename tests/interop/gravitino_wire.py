@@ -125,7 +125,7 @@ def _number(kind, text):
 
 
 def _no_constant(text):
-    raise Malformed("Non-standard token '%s'" % text)
+    raise Malformed("com.fasterxml.jackson.core.JsonParseException: Non-standard token '%s'" % text)
 
 
 _decoder = json.JSONDecoder(parse_int=lambda t: _number(Int, t), parse_float=lambda t: _number(Real, t), parse_constant=_no_constant)

@@ -16,30 +16,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import daemon  # noqa: E402
+import exchanges  # noqa: E402
 import program  # noqa: E402
 import test_run  # noqa: E402
 
-EXCHANGES = os.path.join(program.ROOT, "tests", "fixtures", "gravitino", "exchanges.jsonl")
 LAKE = "/api/metalakes/ml"
 TABLE = LAKE + "/objects/table/lake.db.orders"
 WEEKLY = {"name": "remove_orphans_weekly", "comment": "orphans, once a week", "policyType": "system_iceberg_orphan_file_removal", "content": {"olderThanDays": 3}}
 JOB = "builtin-iceberg-remove-orphan-files"
 FINAL = ("succeeded", "failed", "cancelled")
-MISSING = object()
-
-
-def at(tree, path):
-    """What a dotted path leads to, or MISSING."""
-    for part in path.split("."):
-        if isinstance(tree, list):
-            if not part.isdigit() or int(part) >= len(tree):
-                return MISSING
-            tree = tree[int(part)]
-        elif isinstance(tree, dict) and part in tree:
-            tree = tree[part]
-        else:
-            return MISSING
-    return tree
 
 
 def is_alive(pid):
@@ -93,56 +78,12 @@ class Base(test_run.Base):
         return [j for j in self.daemon.ask("/api/jobs?policy=" + policy).json()["items"]]
 
 
-class Exchanges(Base):
+class Exchanges(exchanges.Comparison, Base):
     def test_what_a_real_server_answered(self):
         self.daemon.start()
-        with open(EXCHANGES, encoding="utf-8") as f:
-            for line in f:
-                exchange = json.loads(line)
-                with self.subTest(exchange["name"]):
-                    self.check(exchange)
-
-    def check(self, x):
-        headers = {} if x["method"] == "GET" else {"Content-Type": "application/json"}
-        headers.update(x.get("headers", {}))
-        body = x.get("raw")
-        if "body" in x:
-            body = json.dumps(x["body"]).replace("{executable}", self.nap).replace("{{{{a}}}}", "{{a}}")
-        answer = self.daemon.ask(x["path"], x["method"], body, {k: v for k, v in headers.items() if v is not None})
-        self.assertEqual(x["status"], answer.status, answer.text)
-        self.assertEqual(x.get("allow", False), "Allow" in answer.headers)
-        if x.get("empty"):
-            self.assertEqual(b"", answer.body)
-        elif x.get("html"):
-            self.assertTrue(answer.headers["Content-Type"].startswith("text/html"))
-            self.assertIn("<html>", answer.text)
-        else:
-            self.assertEqual("application/json", answer.headers["Content-Type"])
-            self.assertEqual(str(len(answer.body)), answer.headers["Content-Length"])
-            self.check_json(x, answer.json())
-
-    def check_json(self, x, got):
-        self.assertEqual(x["code"], got["code"])
-        if "exact" in x:
-            self.assertEqual(x["exact"], got)
-        if x["code"]:
-            self.assertTrue(got["type"] and got["message"], got)
-        for key in ("type", "message"):
-            if key in x:
-                self.assertEqual(x[key], got[key])
-        for path in x.get("fields", ()):
-            self.assertIsNot(MISSING, at(got, path), (path, got))
-        for path, value in x.get("equals", {}).items():
-            self.assertEqual(value, at(got, path), (path, got))
-        for path, values in x.get("sets", {}).items():
-            self.assertEqual(sorted(values), sorted(at(got, path)))
-        for path, names in x.get("members", {}).items():
-            self.assertEqual(set(), set(names) - set(at(got, path)), path)
-            self.assertEqual(set(), set(at(got, path)) - set(names) - {"comment"}, path)
-        for path, count in x.get("count", {}).items():
-            self.assertEqual(count, len(at(got, path)))
-        for path, (key, value, wanted) in x.get("pairs", {}).items():
-            self.assertEqual(wanted, {item[key]: item[value] for item in at(got, path)})
+        for exchange in exchanges.all_of_them():
+            with self.subTest(exchange["name"]):
+                self.check(exchange, self.daemon.ask, self.nap)
 
 
 class Hostile(Base):
@@ -178,11 +119,10 @@ class Hostile(Base):
     def test_bodies_that_are_mangled(self):
         self.daemon.start()
         draw = random.Random(20261201)
-        with open(EXCHANGES, encoding="utf-8") as f:
-            exchanges = [x for x in map(json.loads, f) if "body" in x and x["body"]]
+        bodies = [x for x in exchanges.all_of_them() if x.get("body")]
         before = program.tree(self.folder)
         for _ in range(600):
-            x = draw.choice(exchanges)
+            x = draw.choice(bodies)
             body = self.mangle(json.dumps(x["body"]), draw)
             answer = self.daemon.ask(x["path"], x["method"], body.encode("utf-8", "surrogatepass"), {"Content-Type": "application/json"})
             if answer.status not in (200, 400, 403, 404, 405, 409):
