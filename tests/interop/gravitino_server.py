@@ -313,7 +313,8 @@ class Access:
             return json_answer(400, {"error": "unsupported_grant_type", "error_description": "client_credentials is supported"})
         if (form.get("client_id"), form.get("client_secret")) != self.client:
             return json_answer(401, {"error": "invalid_client", "error_description": "unknown client or wrong secret"})
-        token = "eyJhbGciOiJub25lIn0." + base64.urlsafe_b64encode(os.urandom(24)).decode() + ".x"
+        claims = {"sub": form["client_id"], "exp": int(time.time() + self.token_seconds), "jti": os.urandom(8).hex()}
+        token = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (b'{"alg":"none"}', json.dumps(claims).encode(), os.urandom(24)))
         with self.lock:
             self.tokens[token] = (form["client_id"], time.monotonic() + self.token_seconds)
         return json_answer(200, {"access_token": token, "token_type": "Bearer", "expires_in": int(self.token_seconds), "scope": form.get("scope", "")}, [("Cache-Control", "no-store")])
@@ -327,13 +328,14 @@ class Access:
 class Gravitino(objects.Places, objects.Policies, objects.Statistics, runs.Jobs, Faults, Setup, Access):
     """metalakes: that are there from the start. staging: folder of the runs' folders; without, one of its own, removed at the end.
     pull_interval: seconds between two looks at the runs. auth: "simple", "oauth". newer: knows the policy types of later releases.
-    environment: of the runs' processes instead of the server's. seed: of the order of lists."""
+    environment: of the runs' processes instead of the server's. idle_seconds: after which a connection that nobody uses is closed.
+    seed: of the order of lists."""
 
     def __init__(self, port=0, metalakes=("ml",), staging=None, pull_interval=300.0, max_running=1, queue_limit=100, auth="simple", client=("ebb", "secret"), token_seconds=3600.0,
-                 newer=False, has_builtins=True, version="1.3.0", environment=None, spark_home=None, seed=1):
+                 newer=False, has_builtins=True, version="1.3.0", environment=None, spark_home=None, idle_seconds=30.0, seed=1):
         self.port, self.pull_interval, self.max_running, self.queue_limit = port, pull_interval, max_running, queue_limit
         self.auth, self.client, self.token_seconds, self.tokens = auth, tuple(client), token_seconds, {}
-        self.newer, self.has_builtins, self.version, self.environment, self.spark_home = newer, has_builtins, version, environment, spark_home
+        self.newer, self.has_builtins, self.version, self.environment, self.spark_home, self.idle_seconds = newer, has_builtins, version, environment, spark_home, idle_seconds
         self.lock, self.draw, self.clock = threading.RLock(), random.Random(seed), time.time_ns
         self.backing = None  # (metalake, catalog) → {schema: {table: {"columns", "properties", "partitioning"…}, or a function that gives it}}
         self.metalakes, self.audits, self.requests, self.troubles, self.bugs = {}, {}, [], [], []
@@ -512,6 +514,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def setup(self):
+        self.timeout = self.server.gravitino.idle_seconds
+        super().setup()
+
     def handle_one_request(self):
         try:
             super().handle_one_request()
@@ -642,6 +648,26 @@ def sqlite_backing(catalogs):
         found = {}
         for schema, table, location in rows:
             found.setdefault(schema, {})[table] = lambda location=location: table_of_file(location)
+        return found
+    return tables
+
+
+def rest_backing(catalogs):
+    """A `backing` of Iceberg REST catalogs; catalogs: {catalog: servers.Rest}. Namespaces of one level."""
+    def call(rest, path):
+        status, answer = rest.call("GET", path)
+        if status != 200:
+            raise OSError("%s: %d %s" % (path, status, answer))
+        return answer
+
+    def tables(metalake, catalog):
+        if catalog not in catalogs:
+            return None
+        rest, found = catalogs[catalog], {}
+        for levels in call(rest, "namespaces")["namespaces"]:
+            quoted = urllib.parse.quote(levels[0], safe="")
+            names = [one["name"] for one in call(rest, "namespaces/%s/tables" % quoted)["identifiers"]]
+            found[levels[0]] = {name: lambda levels=levels, name=name: table_of_metadata(rest.load(levels[0], name)["metadata"]) for name in names}
         return found
     return tables
 

@@ -200,6 +200,14 @@ class Samples(Base):
                 sock = connection.sock
             self.assertIs(sock, connection.sock)
 
+    def test_an_idle_connection_is_closed(self):
+        self.g.idle_seconds = 0.1
+        connection = http.client.HTTPConnection("127.0.0.1", self.g.port, timeout=20)
+        with contextlib.closing(connection):
+            connection.request("GET", "/api/version")
+            connection.getresponse().read()
+            self.assertEqual(b"", connection.sock.recv(1))
+
     def test_a_stack_is_long(self):
         stack = self.ask("GET", RUNS + "/job-1").json()["stack"]
         self.assertTrue(77 <= len(stack) <= 130, len(stack))
@@ -780,7 +788,7 @@ class Restarts(Jobs):
         for job_id in jobs:
             self.until(job_id, "failed")
         self.assertEqual(["kept"], self.get(POLICIES)["names"])
-        self.assertEqual(self.status(self.start()), "queued")
+        self.until(self.start(), "started")
 
     def test_one_that_was_being_cancelled(self):
         jobs, _ = self.started()
@@ -965,14 +973,33 @@ class Traps(Jobs):
         self.assertEqual("started", self.status(job_id))
 
 
+# A client with a token: what it is answered when it writes, reads and drops statistics.
+STATISTICS = """
+import json, sys
+from gravitino import GravitinoClient
+from gravitino.api.stats.statistic_values import StatisticValues
+from gravitino.auth.default_oauth2_token_provider import DefaultOAuth2TokenProvider
+from gravitino.name_identifier import NameIdentifier
+provider = DefaultOAuth2TokenProvider(uri=sys.argv[1], credential="ebb:secret", scope="x", path="oauth/token")
+client = GravitinoClient(uri=sys.argv[1], metalake_name="ml", auth_data_provider=provider)
+table = client.load_catalog("lake").as_table_catalog().load_table(NameIdentifier.of("shop", "orders"))
+table.update_statistics({"custom-n": StatisticValues.long_value(12), "custom-d": StatisticValues.double_value(1.5e14)})
+read = {s.name(): s.value().value() for s in table.list_statistics()}
+print(json.dumps([read, table.drop_statistics(["custom-n"]), table.drop_statistics(["custom-n"]), table.audit_info().creator()]))
+"""
+
+
 @unittest.skipUnless(PYTHON or second_reader.is_wanted(), "no client for the server: apache-gravitino is not installed (tests/requirements-client.txt)")
 class Client(Base):
     """The Python client that ebb's own interface is asked by finds the same here."""
 
     options = {"version": "1.3.1"}
 
-    def test_it_finds_what_it_looks_for(self):
+    def setUp(self):
         self.assertIsNotNone(PYTHON, "apache-gravitino is not installed (tests/requirements-client.txt)")
+        super().setUp()
+
+    def test_it_finds_what_it_looks_for(self):
         nap = self.write("nap", '#!/bin/sh\nexec sleep "$1"\n', 0o755)
         extra = "builtin-iceberg-remove-orphan-files"
         self.g.add_template("ml", extra, "/bin/true")
@@ -989,6 +1016,13 @@ class Client(Base):
             "templates": sorted([*BUILTINS, extra, "nap"]), "template": ["nap", "sleeps", nap, ["{{seconds}}"], {"WHO": "{{who}}"}, {"owner": "ops"}, []],
             "in use": "InUseException", "jobs": [3, 3], "no job": "NoSuchJobException", "no template": ["NoSuchJobTemplateException"] * 3,
             "changed": ["siesta", "naps", ["0"]], "renamed": 3, "deleted": [True, False], "builtin": "IllegalJobTemplateOperationException"}, got)
+
+    def test_statistics_with_a_token(self):
+        self.g.auth = "oauth"
+        done = subprocess.run([PYTHON, "-c", STATISTICS, self.g.uri], capture_output=True, timeout=120, check=False)
+        self.assertEqual(0, done.returncode, done.stderr.decode())
+        self.assertEqual([{"custom-n": 12, "custom-d": 1.5e14}, True, False, "anonymous"], json.loads(done.stdout))
+        self.assertEqual({"ebb"}, {one.user for one in self.g.asked(pattern="/statistics")})
 
 
 if __name__ == "__main__":
