@@ -16,7 +16,9 @@ void ebb__run_request_fini(struct ebb__run_request *request)
 
 int ebb__run_refuse(struct ebb_api_call *call, enum ebb__fault fault, const char *why)
 {
-    struct ebb__subject subject = {"object", NULL, "RUN", "", ebb__gravitino_arg(call, 0)};
+    bool is_failure = fault == EBB__FAULT_RUNTIME; /* told in another form than what the caller did wrong */
+    struct ebb__subject subject = {is_failure ? "object" : "job(s)", NULL, "RUN", is_failure ? "" : "object",
+                                   ebb__gravitino_arg(call, 0)};
 
     return ebb__gravitino_fail(call, fault, &subject, "%s", why);
 }

@@ -137,7 +137,7 @@ class RunByIt(lake.Base):
         self.assertEqual("succeeded", self.until_there(job, *lake.FINAL))
 
     def test_two_at_once_on_one_table(self):
-        self.server.executor.max_running = 4
+        self.server.executor.most = 4
         jobs = [self.run_there() for _ in range(4)]
         ends = [self.until_there(job, *lake.FINAL) for job in jobs]
         self.assertIn("succeeded", ends)
