@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small warehouse that a Gravitino server shows, and ebb beside it: what the tests of the client share."""
+import base64
 import json
 import os
 import sqlite3
 import sys
+import urllib.error
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "run")]
@@ -26,7 +29,24 @@ def content(rules=None, template=None, types=("CATALOG", "SCHEMA", "TABLE"), str
     return {"customRules": rules or {}, "supportedObjectTypes": list(types), "properties": properties, **more}
 
 
-class Base(test_run.Base):
+class Caller:
+    def call(self, method, path, body=None, user="anna", status=200):
+        """As a person with curl."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": "Basic " + base64.b64encode((user + ":x").encode()).decode()}
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(self.server.uri + LAKE + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                got, text = answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            got, text = error.code, error.read()
+        self.assertEqual(status, got, text)
+        return json.loads(text) if text else None
+
+
+class Base(Caller, test_run.Base):
     """Catalog `grav` is `lakehouse` of the server, and holds what the folder catalog `lake` holds; table db.orders has two orphans."""
 
     server_options = {"pull_interval": 0.2}
@@ -65,24 +85,6 @@ class Base(test_run.Base):
         self.assertIn(text, done.err)
         self.assertNotIn("org.apache.gravitino", done.err)
         return done
-
-    def call(self, method, path, body=None, user="anna", status=200):
-        """As a person with curl."""
-        import base64
-        import urllib.error
-        import urllib.request
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": "Basic " + base64.b64encode((user + ":x").encode()).decode()}
-        if data is not None:
-            headers["Content-Type"] = "application/json"
-        request = urllib.request.Request(self.server.uri + LAKE + path, data, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                got, text = answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            got, text = error.code, error.read()
-        self.assertEqual(status, got, text)
-        return json.loads(text) if text else None
 
     def policy_there(self, name, given, tied=(), enabled=True, kind="custom"):
         self.call("POST", "/policies", {"name": name, "policyType": kind, "enabled": enabled, "content": given})
