@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "service/workspace.h"
+#include "service/metalake.h"
 #include "table/quarantine.h"
 #include "table/table.h"
 
@@ -206,6 +206,52 @@ static void look_at_catalog(struct ebb__doctor *d, const struct ebb_site *site, 
     tell_clock(&l, name);
 }
 
+/* ---- the server of a Gravitino catalog ---- */
+
+static bool runs_there(const struct ebb__doctor *d)
+{
+    for (size_t i = 0; i < d->config->binding_count; i++)
+        if (d->config->bindings[i].engine == EBB_JOB_GRAVITINO)
+            return true;
+    return d->config->engines.gravitino.is_set;
+}
+
+static void tell_template(struct ebb__doctor *d, const char *catalog, const char *name,
+                          const struct ebb_value *template)
+{
+    if (!template)
+        ebb__doctor_say(d, runs_there(d) ? EBB_DOCTOR_WARN : EBB_DOCTOR_OK, "gravitino",
+                        runs_there(d) ? "on the server's machine: ebb gravitino register" : "",
+                        "%s: job template %s is not registered", catalog, name);
+    else if (!ebb_metalake_is_ours(template))
+        ebb__doctor_say(d, EBB_DOCTOR_WARN, "gravitino", "take another name: engines.gravitino.template",
+                        "%s: job template %s was not registered by ebb", catalog, name);
+    else
+        ebb__doctor_say(d, EBB_DOCTOR_OK, "gravitino", "", "%s: job template %s is registered", catalog, name);
+}
+
+static void look_at_metalake(struct ebb__doctor *d, struct ebb_workspace *ws, const struct ebb_config_catalog *c)
+{
+    const char *name = d->config->engines.gravitino.template;
+    struct ebb_value *template = NULL;
+    struct ebb_gravitino *g = NULL;
+    struct ebb_err why = {0};
+    int rc;
+
+    if (strcmp(c->type, "gravitino") != 0)
+        return;
+    name = name ? name : EBB_JOB_TEMPLATE;
+    rc = ebb_metalake_open(ws, c->name, &g, &why);
+    if (!rc)
+        rc = ebb_metalake_get_template(g, name, &template, &why);
+    if (rc)
+        ebb__doctor_error(d, EBB_DOCTOR_WARN, "gravitino", &why);
+    else
+        tell_template(d, c->name, name, template);
+    ebb_value_free(template);
+    ebb_gravitino_free(g);
+}
+
 void ebb__doctor_catalogs(struct ebb__doctor *d)
 {
     struct ebb_workspace_options options = {.shared = d->config, .clock = d->o->clock};
@@ -219,5 +265,7 @@ void ebb__doctor_catalogs(struct ebb__doctor *d)
         ebb__doctor_error(d, EBB_DOCTOR_FAIL, "catalog", &why);
     for (size_t i = 0; !rc && i < ebb_workspace_site(ws)->catalog_count; i++)
         look_at_catalog(d, ebb_workspace_site(ws), ebb_workspace_site(ws)->catalogs[i]);
+    for (size_t i = 0; !rc && i < d->config->catalog_count; i++)
+        look_at_metalake(d, ws, &d->config->catalogs[i]);
     ebb_workspace_close(ws);
 }

@@ -40,6 +40,17 @@ class Registering(lake.Base):
         self.assertEqual(("/usr/bin/ebb", ["--config", "/etc/ebb/ebb.lua", "--state", "/var/lib/ebb", "job", "remove-orphan-files"]), (changed["executable"], changed["arguments"][:6]))
         self.assertEqual("unchanged", self.status("--program", "/usr/bin/ebb", "--program-config", "/etc/ebb/ebb.lua", "--program-state", "/var/lib/ebb"))
 
+    def test_the_doctor_tells(self):
+        def told():
+            return [line for line in self.ebb("doctor").out.splitlines() if line.split()[1] == "gravitino"]
+        self.assertEqual(["ok    gravitino       grav: job template %s is not registered" % TEMPLATE], told())
+        self.configure("engines = { gravitino = {} }")
+        self.assertEqual(["warn  gravitino       grav: job template %s is not registered" % TEMPLATE], told())
+        self.register()
+        self.assertEqual(["ok    gravitino       grav: job template %s is registered" % TEMPLATE], told())
+        self.server.fail("GET", "/jobs/templates/", 503, times=100)
+        self.assertIn("answers 503", told()[0])
+
     def test_paths_are_of_the_other_machine(self):
         self.refused(64, "an absolute path is wanted", "gravitino", "register", "--program", "bin/ebb")
 
@@ -278,9 +289,9 @@ class RunThrough(lake.Base):
         self.server.freeze()
         child = self.start()
         daemon.wait(lambda: self.server.count("GET", "/jobs/runs/"), what="a look")
-        self.server.fail("GET", "/jobs/runs/", 503, times=8)
-        self.server.fail("GET", "/jobs/runs/", "drop", times=8)
-        daemon.wait(lambda: self.server.count("GET", "/jobs/runs/") > 18, what="looks in vain", seconds=120)
+        self.server.fail("GET", "/jobs/runs/", 503, times=4)  # all tries of one look
+        self.server.fail("GET", "/jobs/runs/", "drop", times=4)
+        daemon.wait(lambda: self.server.count("GET", "/jobs/runs/") > 9, what="looks in vain", seconds=120)
         self.server.thaw()
         self.assertEqual(0, child.wait(120))
 

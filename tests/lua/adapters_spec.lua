@@ -77,6 +77,26 @@ describe("adapters", function()
                   retention_threshold = NOW - OLD }, got.statement)
   end)
 
+  it("gravitino gets ebb's own job, with a value for each placeholder", function()
+    local got = spec("gravitino", { template = "ebb-remove-orphan-files", dry_run = false })
+    assert.same({
+      template = "ebb-remove-orphan-files", version = 1,
+      config = { catalog_name = "lake", table_identifier = "shop.eu.orders", older_than = "2026-06-01 00:00:00",
+                 location = "", dry_run = "false" },
+    }, got)
+    assert.equal("s3://lake/shop/orders/data",
+      spec("gravitino", { template = "x", location = "s3://lake/shop/orders/data" }).config.location)
+    assert.equal("true", spec("gravitino", { template = "x" }).config.dry_run)
+  end)
+
+  it("refuses what can't be told to a Gravitino server", function()
+    assert.equal("unsupported", code("gravitino", { options = { keep = { "a" } } }))
+    assert.equal("unsupported", code("gravitino", { options = { prefix_mismatch = "delete" } }))
+    assert.equal("location.outside_table", code("gravitino", { location = "s3://lake/other" }))
+    assert.equal("cutoff.below_floor", code("gravitino", { older_than = NOW - 1000 }))
+    assert.equal("cutoff.future", code("gravitino", { older_than = NOW + 1 }))
+  end)
+
   it("refuses what Trino can't do", function()
     assert.equal("unsupported", code("trino", { dry_run = true }))
     assert.equal("unsupported", code("trino", { dry_run = false, location = "s3://lake/shop/orders/data" }))
