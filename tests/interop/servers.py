@@ -4,6 +4,7 @@
     s3 = servers.s3()                    s3.endpoint s3.key s3.secret s3.region; s3.new_bucket(), s3.client, s3.put(…, mtime_ms)
     moto = servers.moto()                the same, and Glue and STS at the same endpoint
     rest = servers.rest("1.11.0")        or "1.10.1", "nessie": rest.uri, rest.warehouse, rest.s3; rest.call(method, path, body)
+                                         rest.namespace(["shop"], __name__): one that no other file uses
     spark = servers.spark(rest)          spark.sql(text) → rows, in one long session; spark.cli(statements) by spark-sql -f
     trino = servers.trino(rest)          trino.endpoint; trino.query(sql) → rows
     livy = servers.livy()                livy.endpoint, livy.jobs
@@ -246,6 +247,7 @@ class Rest:
         self.kind, self.process, self.uri, self.warehouse, self.s3 = kind, process, uri, warehouse, storage
         self.bucket = warehouse.split("/")[2]
         self.prefix = "main/" if kind == "nessie" else ""
+        self.users = {}
 
     def call(self, method, path, body=None):
         """(status, JSON) of a request below /v1/{prefix}."""
@@ -262,15 +264,20 @@ class Rest:
             except ValueError:
                 return error.code, text.decode("utf-8", "replace")
 
+    def namespace(self, levels, user):
+        """Makes it, unless it is there. Its first level is of one file of tests alone (user: __name__): all of them share this catalog."""
+        if self.users.setdefault(levels[0], user) != user:
+            raise AssertionError("namespace %s is of %s, %s needs one of its own" % (levels[0], self.users[levels[0]], user))
+        for depth in range(1, len(levels) + 1):
+            status, answer = self.call("POST", "namespaces", {"namespace": levels[:depth], "properties": {}})
+            if status not in (200, 409):
+                raise AssertionError("namespace %s: %d %s" % (levels[:depth], status, answer))
+
     def load(self, namespace, table):
         status, answer = self.call("GET", "namespaces/%s/tables/%s?snapshots=all" % (urllib.parse.quote(namespace), urllib.parse.quote(table)))
         if status != 200:
             raise AssertionError("load of %s.%s: %d %s" % (namespace, table, status, answer))
         return answer
-
-    def register(self, namespace, table, location):
-        self.call("POST", "namespaces", {"namespace": [namespace], "properties": {}})
-        return self.call("POST", "namespaces/%s/register" % urllib.parse.quote(namespace), {"name": table, "metadata-location": location})
 
     def stop(self):
         self.process.stop()

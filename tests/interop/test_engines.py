@@ -38,7 +38,7 @@ class Engines(unittest.TestCase):
         shutil.copy(os.path.join(ROOT, "scripts", "spark", "ebb_statement.py"), cls.livy.jobs)
         for jar in parts.spark_jars():
             shutil.copy(jar, cls.livy.jobs)
-        cls.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.eng")
+        cls.rest.namespace(["eng"], __name__)
         cls.config = cls.write_config("ebb.lua")
 
     @classmethod

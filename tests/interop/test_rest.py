@@ -40,8 +40,7 @@ class RestBase:
         return program.run(args, config=self.config(more, keys), state=os.path.join(self.dir, "state"), env=env)
 
     def make(self, levels, name):
-        for i in range(1, len(levels) + 1):
-            self.rest.call("POST", "namespaces", {"namespace": levels[:i], "properties": {}})
+        self.rest.namespace(levels, __name__)
         path = self.separator.join(urllib.parse.quote(level, safe="") for level in levels)
         status, answer = self.rest.call("POST", "namespaces/%s/tables" % path, {"name": name, "schema": SCHEMA, "stage-create": False, "properties": {}})
         self.assertIn(status, (200, 409), answer)
@@ -53,10 +52,10 @@ class RestBase:
 
     def test_names_and_levels(self):
         for name in self.names:
-            self.make(["shop"], name)
-        self.make(["shop", "eu", "north"], "deep")
+            self.make(["stock"], name)
+        self.make(["stock", "eu", "north"], "deep")
         found = self.tables()
-        for name in ["lake.shop." + name for name in self.names] + ["lake.shop.eu.north.deep"]:
+        for name in ["lake.stock." + name for name in self.names] + ["lake.stock.eu.north.deep"]:
             self.assertIn(name, found)
             self.assertNotIn("error", found[name])
 
@@ -100,9 +99,9 @@ class Fixture(RestBase):
         return self.ebb("job", "expire-snapshots", "--catalog", "lake", "--table", "exp." + name, *args)
 
     def test_keys_of_the_catalog(self):
-        self.make(["shop"], "lent")
-        self.assertIn("error", self.tables(keys=False)["lake.shop.lent"])
-        self.assertNotIn("error", self.tables(keys=False, more="vended_credentials = true")["lake.shop.lent"])
+        self.make(["stock"], "lent")
+        self.assertIn("error", self.tables(keys=False)["lake.stock.lent"])
+        self.assertNotIn("error", self.tables(keys=False, more="vended_credentials = true")["lake.stock.lent"])
 
     def test_expire(self):
         ids = self.snapshots("old")
@@ -127,8 +126,8 @@ class Fixture111(Fixture, unittest.TestCase):
     names = ["orders", "with space", "caf\u00e9", "plus+sign"]  # it takes no % in a path
 
     def test_a_name_it_can_not_take_is_told(self):
-        self.make(["shop"], "orders")
-        done = self.ebb("stats", "lake.shop.per%cent", "--json")
+        self.make(["stock"], "orders")
+        done = self.ebb("stats", "lake.stock.per%cent", "--json")
         self.assertEqual("catalog.failed", done.error()["code"], done.err)
         self.assertIn("Ambiguous", done.error()["message"])
 
@@ -143,13 +142,13 @@ class Nessie(RestBase, unittest.TestCase):
 
     def test_it_gives_no_keys(self):
         """Asked for keys it turns signing off and gives none: ours are used."""
-        self.make(["shop"], "signed")
-        self.assertEqual(0, self.ebb("stats", "lake.shop.signed", more="vended_credentials = true").status)
-        self.assertNotEqual(0, self.ebb("stats", "lake.shop.signed", more="vended_credentials = true", keys=False).status)
+        self.make(["stock"], "signed")
+        self.assertEqual(0, self.ebb("stats", "lake.stock.signed", more="vended_credentials = true").status)
+        self.assertNotEqual(0, self.ebb("stats", "lake.stock.signed", more="vended_credentials = true", keys=False).status)
 
     def test_its_tables_are_not_cleaned(self):
-        self.make(["shop"], "current_only")
-        for args in (("plan", "lake.shop.current_only", "--json"), ("job", "expire-snapshots", "--catalog", "lake", "--table", "shop.current_only", "--json")):
+        self.make(["stock"], "current_only")
+        for args in (("plan", "lake.stock.current_only", "--json"), ("job", "expire-snapshots", "--catalog", "lake", "--table", "stock.current_only", "--json")):
             done = self.ebb(*args)
             self.assertEqual((2, "table.gc_disabled"), (done.status, done.error()["code"]), done.err)
 

@@ -46,7 +46,7 @@ class Base(unittest.TestCase):
         return done.json()
 
     def make_table(self, namespace):
-        self.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.%s" % namespace)
+        self.rest.namespace([namespace], __name__)
         self.name = "lake.%s.orders" % namespace
         self.spark.sql("CREATE TABLE %s (id BIGINT, s STRING, day INT) USING iceberg PARTITIONED BY (day)" % self.name)
         for n in range(4):

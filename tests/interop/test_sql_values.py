@@ -63,8 +63,9 @@ class Tables(unittest.TestCase):
 class Spark(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.spark = servers.spark(servers.rest(servers.parts.ICEBERG))
-        cls.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.shop")
+        rest = servers.rest(servers.parts.ICEBERG)
+        rest.namespace(["shop"], __name__)
+        cls.spark = servers.spark(rest)
         cls.spark.sql("CREATE TABLE IF NOT EXISTS lake.shop.victim (id BIGINT, s STRING) USING iceberg")
         cls.values = list(dict.fromkeys(good_rows("spark") + INJECTIONS + sqltext.values(COUNT)))
 
@@ -167,7 +168,7 @@ class Spark(unittest.TestCase):
             done = self.spark.cli(make + look, seconds=300)
             self.assertEqual(0, done.returncode, done.stderr[-2000:])
             self.assertEqual(["v%d" % n for n in range(len(names))], [line for line in done.stdout.decode().splitlines() if line.startswith("v")])
-            self.assertEqual(sorted(names + ["victim"]), self.tables())
+            self.assertEqual(sorted(names + self.before), self.tables())
         finally:
             self.spark.sql_many(["DROP TABLE IF EXISTS " + text for text in texts])
 
@@ -184,8 +185,9 @@ class Spark(unittest.TestCase):
 class Trino(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.trino = servers.trino()
-        cls.trino.query("CREATE SCHEMA IF NOT EXISTS lake.fort")
+        rest = servers.rest("1.10.1")
+        rest.namespace(["fort"], __name__)
+        cls.trino = servers.trino(rest)
         cls.trino.query("CREATE TABLE IF NOT EXISTS lake.fort.victim (id BIGINT)")
 
     def setUp(self):
