@@ -85,6 +85,15 @@ int ebb_storage_read_head(struct ebb_storage *storage, const char *uri, size_t m
                           struct ebb_err *err);
 /* Stat without reading; follows links above the last component only. EBB_ENOENT when absent. */
 int ebb_storage_stat(struct ebb_storage *storage, const char *uri, struct ebb_stat *st, struct ebb_err *err);
+/* Many at once: locally one after another, in object stores side by side. Each item tells; non-zero only for what
+ * concerns all. */
+struct ebb_storage_stat_item {
+    const char *uri;
+    struct ebb_stat st;
+    struct ebb_err err; /* EBB_OK: st is filled */
+};
+int ebb_storage_stat_many(struct ebb_storage *storage, struct ebb_storage_stat_item *items, size_t n,
+                          struct ebb_err *err);
 const struct ebb_uri_map *ebb_storage_map(const struct ebb_storage *storage);
 
 /* ---- places ---- */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "io/fd_priv.h"
@@ -188,18 +189,109 @@ static int stat_object(const struct where *w, struct ebb_stat *st, struct ebb_er
     return rc;
 }
 
+static int stat_path(const struct where *w, const char *uri, struct ebb_stat *st, struct ebb_err *err)
+{
+    int rc = ebb__fd_stat(AT_FDCWD, w->target.data, st);
+
+    return rc ? fail(rc, uri, "stat", err) : 0;
+}
+
 int ebb_storage_stat(struct ebb_storage *storage, const char *uri, struct ebb_stat *st, struct ebb_err *err)
 {
     struct where w;
     int rc = find_where(storage, uri, &w, err);
 
-    if (!rc && w.is_remote) {
-        rc = stat_object(&w, st, err);
-    } else if (!rc) {
-        rc = ebb__fd_stat(AT_FDCWD, w.target.data, st);
-        rc = rc ? fail(rc, uri, "stat", err) : 0;
-    }
+    if (!rc)
+        rc = w.is_remote ? stat_object(&w, st, err) : stat_path(&w, uri, st, err);
     ebb_buf_fini(&w.target);
+    return rc;
+}
+
+/* ---- many at once ---- */
+
+/* Objects of one bucket that wait to be asked for. */
+struct asked {
+    struct ebb_s3 *s3;
+    char bucket[256];
+    struct ebb_strs keys;
+    struct ebb_s3_head_item *heads;
+    struct ebb_storage_stat_item **items;
+    size_t count;
+};
+
+static int ask(struct asked *a, struct ebb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < a->count; i++)
+        a->heads[i].key = ebb_str_of(a->keys.items[i]);
+    if (a->count)
+        rc = ebb_s3_head_many(a->s3, a->bucket, a->heads, a->count, err);
+    for (size_t i = 0; !rc && i < a->count; i++) {
+        a->items[i]->err = a->heads[i].err;
+        if (!a->heads[i].err.error)
+            ebb__s3_place_stat(&a->heads[i].object, &a->items[i]->st);
+    }
+    ebb_strs_fini(&a->keys);
+    a->count = 0;
+    return rc;
+}
+
+static int add_asked(struct asked *a, const struct where *w, struct ebb_storage_stat_item *item, struct ebb_err *err)
+{
+    int rc = 0;
+
+    if (a->count && (a->s3 != w->s3 || strcmp(a->bucket, w->bucket) != 0))
+        rc = ask(a, err);
+    if (!rc)
+        rc = ebb_strs_addn(&a->keys, w->key.p, w->key.n, err);
+    if (rc)
+        return rc;
+    a->s3 = w->s3;
+    snprintf(a->bucket, sizeof a->bucket, "%s", w->bucket);
+    a->items[a->count++] = item;
+    return 0;
+}
+
+/* What concerns one name only, and what ends all. */
+static bool is_for_all(int rc)
+{
+    return rc == -EBB_ENOMEM || rc == -EBB_ECANCELLED || rc == -EBB_EINTERNAL;
+}
+
+static int stat_or_add(struct ebb_storage *storage, struct asked *a, struct ebb_storage_stat_item *item,
+                       struct ebb_err *err)
+{
+    struct where w;
+    int rc;
+
+    memset(&item->err, 0, sizeof item->err);
+    rc = find_where(storage, item->uri, &w, &item->err);
+    if (!rc && !w.is_remote)
+        rc = stat_path(&w, item->uri, &item->st, &item->err);
+    if (is_for_all(rc) && err)
+        *err = item->err;
+    rc = item->err.error && !is_for_all(rc) ? 0 : rc;
+    if (!rc && !item->err.error && w.is_remote)
+        rc = add_asked(a, &w, item, err);
+    ebb_buf_fini(&w.target);
+    return rc;
+}
+
+int ebb_storage_stat_many(struct ebb_storage *storage, struct ebb_storage_stat_item *items, size_t n,
+                          struct ebb_err *err)
+{
+    struct asked a = {.heads = calloc(n + 1, sizeof *a.heads), .items = calloc(n + 1, sizeof *a.items)};
+    int rc = a.heads && a.items ? 0 : ebb_err_nomem(err);
+
+    ebb_strs_init(&a.keys);
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = stat_or_add(storage, &a, &items[i], err);
+    if (!rc)
+        rc = ask(&a, err);
+    ebb_strs_fini(&a.keys);
+    free(a.items);
+    free(a.heads);
     return rc;
 }
 

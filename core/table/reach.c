@@ -144,7 +144,7 @@ static int on_manifest(void *data, const struct ebb_manifest_ref *ref, struct eb
 {
     struct ebb_reach_reader *r = data;
     struct ebb_seen_entry *entry = ebb__seen_find(&r->manifests, ref->path);
-    int rc = emit(r, EBB_REACH_MANIFEST, ref->path, err);
+    int rc = entry ? 0 : emit(r, EBB_REACH_MANIFEST, ref->path, err);
 
     if (ebb_site_is_cancelled(r->site))
         return ebb_err_set(err, EBB_ECANCELLED, "interrupted: while reading metadata of %s", r->table->label);

@@ -36,7 +36,8 @@ struct ebb_reach_reader;
 int ebb_reach_reader_new(const struct ebb_site *site, const struct ebb_reach_options *options,
                          struct ebb_reach_reader **out, struct ebb_err *err);
 void ebb_reach_reader_free(struct ebb_reach_reader *reader);
-/* Stream the reachable names of the table that this reader has not streamed before (repeats are possible). Checks
+/* Stream the reachable names of the table that this reader has not streamed before (a data file that several manifests
+ * have is repeated, a manifest of several lists is not). Checks
  * everything on the way: lengths, counts, versions, and that pieces lie under the table's own schemes, a mapped prefix,
  * or one of read_also. stats are added to; may be NULL. After an error the reader must not be used again. */
 int ebb_reach_reader_walk(struct ebb_reach_reader *reader, const struct ebb_table *table,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply, restore and purge on object stores: killed at each of their steps, gone on with, and met by others meanwhile."""
+import collections
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import proxy  # noqa: E402
 import servers  # noqa: E402
 import sqltext  # noqa: E402
 import world  # noqa: E402
@@ -19,6 +21,18 @@ OLD_MS = 1769904000000
 
 def is_odd(key):
     return any(ord(c) < 0x20 or ord(c) == 0x7F or c == "\ufffd" for c in key)
+
+
+class Looks(proxy.Toxic):
+    """Counts how often each object is looked at."""
+
+    kinds = ("head",)
+
+    def __init__(self):
+        self.keys = collections.Counter()
+
+    def before(self, request, count):
+        self.keys[request.key] += 1
 
 
 class Base:
@@ -160,6 +174,23 @@ class Base:
         self.assertEqual(len(self.orphans), done.json()["deleted"])
         self.assertEqual(set(), self.quarantined())
         self.assertEqual(set(self.before) - self.orphans, set(self.check_live()))
+
+    def test_what_stays_is_looked_at_once_before_and_once_after(self):
+        """Also a manifest that is in the lists of many snapshots."""
+        output, looks = self.plan(), Looks()
+        with proxy.Proxy(self.s3.endpoint, looks) as seen:
+            self.apply(output, env={"AWS_ENDPOINT_URL_S3": seen.endpoint})
+        manifests = {key for key in set(self.before) - self.orphans if key.endswith("-m0.avro")}
+        self.assertEqual({2}, {looks.keys[key] for key in manifests})
+
+    def test_a_table_that_misses_a_file_is_held(self):
+        output = self.plan()
+        key = fixtures.plain(self.table["reachable"]["data_files"][0])[len("/ebb/") :]
+        self.s3.client.delete(self.bucket, key)
+        done = self.place.run("apply", output, "--yes", "--json")
+        self.assertEqual((2, "plan.held"), (done.status, done.error().get("code")), done.err)
+        self.assertIn(os.path.basename(key), done.error()["message"])
+        self.assertEqual({k: v for k, v in self.before.items() if k != key}, self.visible())
 
     def test_two_at_once(self):
         """The lock is an object that must not exist."""

@@ -235,7 +235,9 @@ static void test_only_what_is_new(void **state)
     assert_ok(f, ebb_reach_reader_walk(reader, newer, NULL, take_name, &n, &stats, &f->err));
     assert_int_equal(stats.metadata_files_read, 7);
     assert_named(&n, "data/c.parquet");
+    assert_named(&n, "2:metadata/m.avro ");
     assert_not_named(&n, "data/a.parquet");
+    assert_not_named(&n, "2:metadata/d.avro "); /* each snapshot lists it, as long as it lives */
     ebb_reach_reader_free(reader);
     ebb_table_free(t);
     ebb_table_free(newer);
