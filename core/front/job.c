@@ -117,8 +117,9 @@ static int run_sql(struct ebb_cli *cli, struct ebb_err *err)
     rc = ebb_cli_start(cli, true, err);
     if (!rc)
         rc = parse(cli, "spark", &job, err);
-    if (!rc && job.engine == EBB_JOB_NATIVE)
-        rc = ebb_err_set(err, EBB_EUSAGE, "--engine native: sends no statement; spark or trino is wanted");
+    if (!rc && (job.engine == EBB_JOB_NATIVE || job.engine == EBB_JOB_GRAVITINO))
+        rc = ebb_err_set(err, EBB_EUSAGE, "--engine %s: sends no statement; spark or trino is wanted",
+                         ebb_job_engine_name(job.engine));
     if (!rc)
         rc = ebb_job_sql(cli->ws, &job, &cli->out, err);
     if (!rc)
@@ -131,10 +132,12 @@ const struct ebb_command ebb_command_job = {
     .name = "job remove-orphan-files",
     .args = "",
     .summary = "the job itself, as a job template runs it",
-    .about = "Plans and, unless it is a dry run, applies at once: files go to quarantine. Prints the locations of the "
-             "orphans, one a line, "
-             "and their number on standard error. Empty arguments count as not given. Other engines (engines in the "
-             "configuration) delete for good, after the same checks: see docs/engines.md.",
+    .about =
+        "Plans and, unless it is a dry run, applies at once: files go to quarantine. Prints the locations of the "
+        "orphans, one a line, "
+        "and their number on standard error. Empty arguments count as not given. Spark, Livy and Trino (engines in "
+        "the configuration) delete for good, after the same checks: see docs/engines.md; a Gravitino server runs "
+        "this very job: see docs/gravitino.md.",
     .shared = EBB_TAKES_MAP,
     .options = OPTIONS,
     .examples = JOB_EXAMPLES,
