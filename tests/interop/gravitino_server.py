@@ -510,6 +510,7 @@ def route(path):
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "Jetty(9.4.57.v20241219)", ""
+    disable_nagle_algorithm = True  # head and body are two writes
 
     def log_message(self, *_):
         pass
