@@ -31,7 +31,34 @@ static void copy_cut(char *out, size_t max, struct ebb_str text)
             out[i] = ' ';
 }
 
-static int read_member(struct ebb_json *j, struct told *out, struct ebb_err *err)
+static bool repeats(struct ebb_str text, const char *secret)
+{
+    size_t n = secret ? strlen(secret) : 0;
+
+    return n >= 4 && text.n >= n && memmem(text.p, text.n, secret, n);
+}
+
+static bool tells_credential(const struct ebb_gravitino *g, struct ebb_str text)
+{
+    const char *colon = g->credential ? strchr(g->credential, ':') : NULL;
+
+    return repeats(text, g->token) || repeats(text, g->credential) || repeats(text, colon ? colon + 1 : NULL);
+}
+
+/* Of "Token abc" also what stands behind the scheme. */
+static bool tells_header(const struct ebb_gravitino *g, struct ebb_str text)
+{
+    for (size_t i = 0; i < g->headers.count; i++) {
+        const char *value = strchr(g->headers.items[i], ':'), *last = value ? strrchr(value, ' ') : NULL;
+
+        if (value && (repeats(text, value + 1 + strspn(value + 1, " ")) || repeats(text, last ? last + 1 : NULL)))
+            return true;
+    }
+    return false;
+}
+
+/* Secrets are looked for in the whole text: of one that is cut, a part could be left. */
+static int read_member(const struct ebb_gravitino *g, struct ebb_json *j, struct told *out, struct ebb_err *err)
 {
     bool is_code = ebb_json_is_text(j, "code"), is_type = ebb_json_is_text(j, "type");
     bool is_message = ebb_json_is_text(j, "message");
@@ -41,16 +68,16 @@ static int read_member(struct ebb_json *j, struct told *out, struct ebb_err *err
         return rc;
     if (is_code && j->kind == EBB_JSON_INT)
         out->code = j->number;
-    else if (is_type && j->kind == EBB_JSON_STRING)
-        copy_cut(out->type, sizeof out->type, j->text);
-    else if (is_message && j->kind == EBB_JSON_STRING)
-        copy_cut(out->message, sizeof out->message, j->text);
-    else
+    else if (j->kind != EBB_JSON_STRING || !(is_type || is_message))
         return ebb_json_skip(j, err);
+    else if (is_type && !tells_credential(g, j->text))
+        copy_cut(out->type, sizeof out->type, j->text);
+    else if (is_message && !tells_credential(g, j->text) && !tells_header(g, j->text))
+        copy_cut(out->message, sizeof out->message, j->text);
     return 0;
 }
 
-static void read_told(struct ebb_str body, struct told *out)
+static void read_told(const struct ebb_gravitino *g, struct ebb_str body, struct told *out)
 {
     struct ebb_json j;
     int rc;
@@ -60,32 +87,12 @@ static void read_told(struct ebb_str body, struct told *out)
     ebb_json_init(&j, "error", body.p, body.n);
     rc = ebb_json_expect(&j, EBB_JSON_OBJECT, "error", NULL);
     while (!rc && !(rc = ebb_json_next(&j, NULL)) && j.kind == EBB_JSON_KEY)
-        rc = read_member(&j, out, NULL);
+        rc = read_member(g, &j, out, NULL);
     if (rc) {
         memset(out, 0, sizeof *out);
         out->code = -1;
     }
     ebb_json_fini(&j);
-}
-
-static bool repeats(const char *text, const char *secret)
-{
-    return secret && strlen(secret) >= 4 && strstr(text, secret);
-}
-
-static void hide(const struct ebb_gravitino *g, struct told *told)
-{
-    const char *colon = g->credential ? strchr(g->credential, ':') : NULL;
-    bool is_secret = repeats(told->message, g->token) || repeats(told->message, g->credential) ||
-                     repeats(told->message, colon ? colon + 1 : NULL);
-
-    for (size_t i = 0; i < g->headers.count; i++) {
-        const char *value = strchr(g->headers.items[i], ':');
-
-        is_secret = is_secret || (value && repeats(told->message, value + 1 + strspn(value + 1, " ")));
-    }
-    if (is_secret)
-        told->message[0] = '\0';
 }
 
 static enum ebb_error kind_of(int status, const struct told *told)
@@ -153,8 +160,7 @@ int ebb__gravitino_refused(const struct ebb_gravitino *g, const char *what, int 
     struct told told;
     enum ebb_error kind;
 
-    read_told(body, &told);
-    hide(g, &told);
+    read_told(g, body, &told);
     kind = kind_of(status, &told);
     snprintf(type, 64, "%s", told.type);
     ebb_err_set(err, kind, "catalog '%s': %s: %s answers %d%s%s: %s", g->name, what, g->uri, status,
