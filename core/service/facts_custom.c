@@ -92,6 +92,8 @@ static int put_answer(struct listing *l, const struct ebb_buf *answer, struct eb
     const struct ebb_value *list;
     int rc = ebb_value_of_json("statistics", answer->data, answer->len, NULL, &root, err);
 
+    if (rc && rc != -(int)EBB_ENOMEM)
+        return ebb_err_as(err, EBB_ECATALOG, "the catalog's answer can't be understood");
     list = ebb_value_get(root, "statistics");
     for (size_t i = 0; !rc && i < ebb_value_get_count(list) && i < NAMES_MAX; i++)
         rc = put_told(l, ebb_value_get_at(list, i), err);
