@@ -242,7 +242,7 @@ static int add_glob(const char *tie, struct ebb_strs *tables, struct ebb_err *er
     struct ebb_buf glob;
     int rc;
 
-    if (!name || strchr(name, '*')) /* a name, not a pattern */
+    if (!name || strpbrk(name, "*?")) /* a name, not a pattern */
         return 0;
     ebb_buf_init(&glob, 65536);
     ebb_buf_puts(&glob, name + 1);
