@@ -15,6 +15,29 @@ int ebb_metalake_open(struct ebb_workspace *ws, const char *catalog, struct ebb_
     return ebb_gravitino_new(config, &around, out, err);
 }
 
+/* A text that holds one would be taken for what stands before it. */
+static bool holds_nul(const struct ebb_value *value)
+{
+    struct ebb_str text = ebb_value_get_bytes(value);
+
+    if (text.n && memchr(text.p, '\0', text.n))
+        return true;
+    for (size_t i = 0; i < ebb_value_get_count(value); i++) {
+        struct ebb_str key = ebb_value_get_key(value, i);
+
+        if ((key.n && memchr(key.p, '\0', key.n)) || holds_nul(ebb_value_get_at(value, i)))
+            return true;
+    }
+    return false;
+}
+
+static int read_answer(const struct ebb_buf *answer, const char *what, struct ebb_value **out, struct ebb_err *err)
+{
+    int rc = ebb_value_of_json(what, answer->data, answer->len, NULL, out, err);
+
+    return rc || !holds_nul(*out) ? rc : ebb_err_set(err, EBB_ECATALOG, "%s: a text with a NUL", what);
+}
+
 int ebb_metalake_ask(struct ebb_gravitino *g, struct ebb_gravitino_call *call, const char *member,
                      struct ebb_value **out, struct ebb_err *err)
 {
@@ -25,7 +48,7 @@ int ebb_metalake_ask(struct ebb_gravitino *g, struct ebb_gravitino_call *call, c
     ebb_buf_init(&answer, (size_t)64 << 20);
     rc = ebb_gravitino_ask(g, call, &answer, err);
     if (!rc) {
-        rc = ebb_value_of_json(call->what, answer.data, answer.len, NULL, out, err);
+        rc = read_answer(&answer, call->what, out, err);
         if (!rc && member && !ebb_value_get(*out, member))
             rc = ebb_err_set(err, EBB_ECATALOG, "%s: the server's answer has no \"%s\"", call->what, member);
         else if (rc && rc != -(int)EBB_ENOMEM)

@@ -81,15 +81,40 @@ static void take_interval(struct reading *r, const struct ebb_value *value)
 }
 
 /* The template that it names must be the one by which the server runs ebb itself: any other would delete otherwise. */
-static void take_template(struct reading *r, const char *name)
+static void take_template(struct reading *r, const struct ebb_value *value)
 {
-    const char *ours = r->config->engines.gravitino.template;
+    const char *ours = r->config->engines.gravitino.template, *name = ebb_value_get_str(value);
 
-    if (!name || !name[0])
+    if (!value)
         return;
     r->engine = "gravitino";
-    if (strcmp(name, ours ? ours : EBB_JOB_TEMPLATE) != 0)
+    if (!name || strcmp(name, ours ? ours : EBB_JOB_TEMPLATE) != 0)
         complain(r, "job.template-name", "is not the job template that ebb registers");
+}
+
+static bool is_map(const struct ebb_value *value)
+{
+    return ebb_value_get_kind(value) == EBB_VALUE_MAP;
+}
+
+/* What can't be read would otherwise be as if it were not there. */
+static void check_kinds(struct reading *r)
+{
+    const struct ebb_value *content = ebb_value_get(r->policy, "content");
+    const struct ebb_value *rules = ebb_value_get(content, "customRules"), *properties = properties_of(r);
+    const struct ebb_value *types = ebb_value_get(content, "supportedObjectTypes");
+
+    if (!is_map(content))
+        complain(r, "content", "is missing, or no object");
+    else if (is_type(r, EBB_OBJECT_CUSTOM) && rules && !is_map(rules))
+        complain(r, "customRules", "is no object");
+    else if (properties && !is_map(properties))
+        complain(r, "properties", "is no object");
+    if (types ? !ebb_value_get_count(types) : is_type(r, EBB_OBJECT_CUSTOM))
+        complain(r, "supportedObjectTypes", "names none");
+    for (size_t i = 0; i < ebb_value_get_count(types); i++)
+        if (is_map(types) || !ebb_value_get_str(ebb_value_get_at(types, i)))
+            complain(r, "supportedObjectTypes", "is no list of texts");
 }
 
 /* The members of the orphan removal, as the system type has them; all else must be known, too. */
@@ -101,7 +126,8 @@ static struct ebb_value *gather(struct reading *r)
     const struct ebb_value *rules = is_custom ? ebb_value_get(content, "customRules") : content;
     struct ebb_value *out = ebb_value_new_map(NULL);
 
-    for (size_t i = 0; i < ebb_value_get_count(rules); i++) {
+    check_kinds(r);
+    for (size_t i = 0; is_map(rules) && i < ebb_value_get_count(rules); i++) {
         const char *key = ebb_value_get_key(rules, i).p;
         size_t k = 0;
 
@@ -115,7 +141,7 @@ static struct ebb_value *gather(struct reading *r)
             complain(r, key, "is not known to ebb, which does not guess");
     }
     if (is_custom)
-        take_template(r, ebb_value_text_of(properties_of(r), "job.template-name"));
+        take_template(r, ebb_value_get(properties_of(r), "job.template-name"));
     return out;
 }
 
@@ -190,6 +216,19 @@ static int ignore_tie(struct reading *r, const char *type, const char *name, con
     return rc;
 }
 
+/* rest: what follows the catalog's name, ".shop.orders". */
+static bool is_place(const char *type, const char *rest)
+{
+    size_t dots = 0, wanted = !strcasecmp(type, "table") ? 2 : !strcasecmp(type, "schema") ? 1 : 0;
+
+    for (const char *p = rest; *p; p++) {
+        if (*p == '.' && (!p[1] || p[1] == '.'))
+            return false;
+        dots += *p == '.';
+    }
+    return wanted ? dots >= wanted : !dots;
+}
+
 /* "lakehouse.shop.orders" there is "grav.shop.orders" here; other catalogs are none of ours. */
 static int take_tie(struct reading *r, const char *type, const char *name, struct ebb_err *err)
 {
@@ -203,8 +242,10 @@ static int take_tie(struct reading *r, const char *type, const char *name, struc
         return ignore_tie(r, type, name, "ebb keeps tables only", err);
     if (!supports(r, type))
         return ignore_tie(r, type, name, "the policy's supportedObjectTypes do not name this type", err);
-    if (strchr(name, '*'))
-        return ignore_tie(r, type, name, "a name with '*' can't be told from a pattern", err);
+    if (strpbrk(name, "*?"))
+        return ignore_tie(r, type, name, "a name with '*' or '?' can't be told from a pattern", err);
+    if (!is_place(type, name + n))
+        return ignore_tie(r, type, name, "is no name of such an object", err);
     ebb_buf_init(&place, TEXT_MAX);
     for (const char *p = type; *p; p++)
         ebb_buf_putc(&place, (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p));
