@@ -490,37 +490,60 @@ static int changed_there(const char *policy, const char *why, struct ebb_err *er
     return rc;
 }
 
-static int compare(struct ebb_workspace *ws, struct ebb_gravitino *g, const char *policy, const char *catalog,
-                   const struct ebb_value *now, const char *kept, struct ebb_err *err)
+/* The server also passes on ties of types that the policy does not support. */
+static bool is_tied(const struct reading *r, const char *rest)
+{
+    for (size_t i = 0; i < r->ties.count; i++) {
+        const char *tie = r->ties.items[i], *place = strchr(tie, ' ') + 1 + strlen(r->catalog);
+        size_t n = strlen(place);
+
+        if (!strncmp(tie, "table ", 6) ? !strcmp(place, rest) : !strncmp(place, rest, n) && rest[n] == '.')
+            return true;
+    }
+    return false;
+}
+
+/* What is checked right before a job. */
+struct check {
+    struct ebb_workspace *ws;
+    const char *policy, *kept; /* the name here, what was read of it */
+    const char *catalog;       /* here */
+    const char *rest;          /* of the table, behind the catalog's name: ".shop.orders" */
+};
+
+static int compare(const struct check *c, struct ebb_gravitino *g, const struct ebb_value *now, struct ebb_err *err)
 {
     struct reading r;
     int rc = 0;
 
-    reading_init(&r, ebb_workspace_config(ws), catalog, ebb_gravitino_catalog(g), now);
+    reading_init(&r, ebb_workspace_config(c->ws), c->catalog, ebb_gravitino_catalog(g), now);
     if (!ebb_value_bool_of(now, "enabled", false))
-        rc = changed_there(policy, "was disabled", err);
+        rc = changed_there(c->policy, "was disabled", err);
     if (!rc)
         rc = judge(&r, err);
-    if (!rc && strcmp(ebb_buf_cstr(&r.json), kept) != 0)
-        rc = changed_there(policy, "was changed", err);
+    if (!rc && strcmp(ebb_buf_cstr(&r.json), c->kept) != 0)
+        rc = changed_there(c->policy, "was changed", err);
+    if (!rc)
+        rc = read_ties(&r, g, err);
+    if (!rc && !is_tied(&r, c->rest))
+        rc = changed_there(c->policy, "was detached from the table", err);
     reading_fini(&r);
     return rc;
 }
 
-/* name: of the policy there; table: behind the catalog's name, ".shop.orders". */
-static int look_there(struct ebb_workspace *ws, const char *policy, const char *catalog, const char *name,
-                      const char *table, const char *kept, struct ebb_err *err)
+/* name: of the policy there */
+static int look_there(const struct check *c, const char *name, struct ebb_err *err)
 {
     struct ebb_gravitino_call call = {.what = "policy of a table"};
     struct ebb_value *answer = NULL;
     struct ebb_gravitino *g = NULL;
     struct ebb_buf path, full;
-    int rc = ebb_metalake_open(ws, catalog, &g, err);
+    int rc = ebb_metalake_open(c->ws, c->catalog, &g, err);
 
     ebb_buf_init(&path, TEXT_MAX);
     ebb_buf_init(&full, TEXT_MAX);
     if (!rc) {
-        ebb_buf_printf(&full, "%s%s", ebb_gravitino_catalog(g), table);
+        ebb_buf_printf(&full, "%s%s", ebb_gravitino_catalog(g), c->rest);
         ebb_buf_puts(&path, "/objects/table");
         ebb_gravitino_segment(&path, ebb_buf_cstr(&full));
         ebb_buf_puts(&path, "/policies");
@@ -531,9 +554,9 @@ static int look_there(struct ebb_workspace *ws, const char *policy, const char *
     if (!rc)
         rc = ebb_metalake_ask(g, &call, "policy", &answer, err);
     if (rc == -(int)EBB_ENOT_FOUND)
-        rc = changed_there(policy, "was dropped, or detached from the table,", err);
+        rc = changed_there(c->policy, "was dropped, or detached from the table,", err);
     else if (!rc)
-        rc = compare(ws, g, policy, catalog, ebb_value_get(answer, "policy"), kept, err);
+        rc = compare(c, g, ebb_value_get(answer, "policy"), err);
     ebb_value_free(answer);
     ebb_gravitino_free(g);
     ebb_buf_fini(&full);
@@ -560,7 +583,7 @@ int ebb_metalake_check_policy(struct ebb_workspace *ws, const char *policy, cons
         rc = ebb_err_set(err, EBB_EREFUSED, "policy %s: is not of the catalog of %s", policy, table);
     if (!rc) {
         snprintf(catalog, sizeof catalog, "%.*s", (int)(name - k.name), k.name);
-        rc = look_there(ws, policy, catalog, name + 1, dot, k.json, err);
+        rc = look_there(&(struct check){ws, policy, k.json, catalog, dot}, name + 1, err);
     }
     free(k.name);
     free(k.json);

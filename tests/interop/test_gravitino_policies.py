@@ -239,6 +239,15 @@ class Running(lake.Base):
         self.call("POST", "/objects/table/lakehouse.db.orders/policies", {"policiesToRemove": ["weekly"]})
         self.check_refused("detached")
 
+    def test_only_passed_on_from_where_it_does_not_count(self):
+        """Tied to the table and to the catalog, for tables only; then the first goes."""
+        self.policy_there("weekly", content(types=("TABLE",)), ("catalog lakehouse", "table lakehouse.db.orders"))
+        self.daemon.start()
+        self.bound(1)
+        self.server.fail("GET", r"/policies\?details=true$", 503, times=10**6)
+        self.call("POST", "/objects/table/lakehouse.db.orders/policies", {"policiesToRemove": ["weekly"]})
+        self.check_refused("detached")
+
     def test_changed_there_since_it_was_read(self):
         self.frozen()
         self.call("PUT", "/policies/weekly", {"updates": [{"@type": "updateContent", "policyType": "custom", "newContent": content({"dryRun": True})}]})
