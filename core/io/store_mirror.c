@@ -2,9 +2,13 @@
  *
  * Objects that are the image of those of another server: brought up to date in one transaction.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "io/store_priv.h"
+
+#define SCOPE "mirrored"
 
 struct mirror {
     struct ebb_store *store;
@@ -18,19 +22,24 @@ struct mirror {
     struct ebb_strs old; /* names that are to go */
 };
 
+static int by_name(const void *name, const void *image)
+{
+    return strcmp(name, ((const struct ebb_object_image *)image)->name);
+}
+
 static int note(void *data, const struct ebb_object *object, struct ebb_err *err)
 {
+    const struct ebb_object_image *image;
     struct mirror *m = data;
 
     if (strncmp(object->name, m->prefix, strlen(m->prefix)) != 0)
         return 0;
-    for (size_t i = 0; i < m->count; i++)
-        if (!strcmp(m->images[i].name, object->name)) {
-            m->is_there[i] = true;
-            m->is_same[i] = !strcmp(m->images[i].json, object->json);
-            return 0;
-        }
-    return ebb_strs_add(&m->old, object->name, err);
+    image = m->count ? bsearch(object->name, m->images, m->count, sizeof *m->images, by_name) : NULL;
+    if (!image)
+        return ebb_strs_add(&m->old, object->name, err);
+    m->is_there[image - m->images] = true;
+    m->is_same[image - m->images] = !strcmp(image->json, object->json);
+    return 0;
 }
 
 static int drop_old(struct mirror *m, struct ebb_err *err)
@@ -120,6 +129,31 @@ static int write_ties(const struct mirror *m, const struct ebb_object_image *ima
     return rc;
 }
 
+/* ---- how often ---- */
+
+int ebb_store_count_mirrored(struct ebb_store *store, const char *prefix, int64_t *out, struct ebb_err *err)
+{
+    struct ebb_buf text;
+    bool found = false;
+    int rc;
+
+    ebb_buf_init(&text, 64);
+    rc = ebb_store_get_value(store, SCOPE, prefix, &text, &found, err);
+    *out = !rc && found ? strtoll(ebb_buf_cstr(&text), NULL, 10) : 0;
+    ebb_buf_fini(&text);
+    return rc;
+}
+
+static int count_change(const struct mirror *m, struct ebb_err *err)
+{
+    char text[32];
+    int64_t count;
+    int rc = ebb_store_count_mirrored(m->store, m->prefix, &count, err);
+
+    snprintf(text, sizeof text, "%" PRId64, count + 1);
+    return rc ? rc : ebb__store_write_value(m->store, SCOPE, m->prefix, text, err);
+}
+
 /* ---- the whole ---- */
 
 static int bring_up(struct mirror *m, bool *changed, struct ebb_err *err)
@@ -134,6 +168,8 @@ static int bring_up(struct mirror *m, bool *changed, struct ebb_err *err)
         if (!rc)
             rc = write_ties(m, &m->images[i], changed, err);
     }
+    if (!rc && *changed)
+        rc = count_change(m, err);
     return rc ? rc : ebb__store_check_objects(m->store, m->kind, err);
 }
 

@@ -56,12 +56,15 @@ struct ebb_object_image {
     const char *name, *json;
     const struct ebb_strs *ties;
 };
-/* Make the objects of a kind whose names begin with a prefix exactly these, and nothing else tied: all in one
- * transaction. *changed tells whether anything was otherwise; is_dry: only that, it stays so. Errors of
- * ebb_store_add_object; then nothing is changed. */
+/* Make the objects of a kind whose names begin with a prefix exactly these, sorted by name, and nothing else tied: all
+ * in one transaction, which also counts it when anything was otherwise (*changed). is_dry: only *changed is told, it
+ * stays so. Errors of ebb_store_add_object; then nothing is changed. */
 int ebb_store_mirror_objects(struct ebb_store *store, enum ebb_object_kind kind, const char *prefix,
                              const struct ebb_object_image *images, size_t count, int64_t now_ms, bool is_dry,
                              bool *changed, struct ebb_err *err);
+/* How often that has changed anything, by whatever process: who has loaded the objects can tell whether they are old.
+ */
+int ebb_store_count_mirrored(struct ebb_store *store, const char *prefix, int64_t *out, struct ebb_err *err);
 
 struct ebb_statistic {
     const char *table, *partition; /* full name; partition "" of the table */

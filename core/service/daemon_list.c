@@ -18,6 +18,8 @@ struct task {
     struct ebb__view *before, *after;
     int watch_fd;
     int64_t changes;         /* of policies that servers keep, ever */
+    bool is_uncounted;       /* the store did not tell them */
+    int64_t sync_ms;         /* how long reading those policies took */
     struct ebb_err sync_err; /* of the first server whose policies could not be read; EBB_OK none */
     struct ebb_err err;
 };
@@ -26,17 +28,20 @@ struct task {
 static void sync_policies(struct task *task, struct ebb_workspace *ws)
 {
     const struct ebb_config *config = ebb_workspace_config(ws);
+    int64_t begin_ms = ebb_clock_elapsed_ms();
 
     for (size_t i = 0; i < config->catalog_count; i++) {
         struct ebb_metalake_synced synced;
-        struct ebb_err err;
+        struct ebb_err err = {.error = EBB_OK};
 
         if (strcmp(config->catalogs[i].type, "gravitino") != 0)
             continue;
         if (ebb_metalake_sync(ws, config->catalogs[i].name, false, &synced, &err) && !task->sync_err.error)
             task->sync_err = err;
+        task->is_uncounted = task->is_uncounted || ebb__is_store_error(&err);
         task->changes += synced.changes;
     }
+    task->sync_ms = ebb_clock_elapsed_ms() - begin_ms;
 }
 
 static void work(void *context, void *data)
@@ -104,7 +109,7 @@ static void take_policies(struct ebb__daemon *d, const struct task *task)
         ebb__say(&d->log, EBB_LOG_WARN, NULL, "policies of a server can't be read, they stay as they were: %s",
                  task->sync_err.message);
     snprintf(d->sync_problem, sizeof d->sync_problem, "%s", task->sync_err.message);
-    if (!task->sync_err.error && task->changes != d->sync_changes) {
+    if (!task->is_uncounted && task->changes != d->sync_changes) {
         d->sync_changes = task->changes;
         ebb__daemon_reload(d, "policies of a Gravitino server", false);
     }
@@ -114,7 +119,7 @@ static void done(void *data)
 {
     struct task *task = data;
     struct ebb__daemon *d = task->d;
-    int64_t took_ms = task->after ? task->after->took_ms : 0;
+    int64_t took_ms = (task->after ? task->after->took_ms : 0) + task->sync_ms;
 
     d->is_listing = false;
     if (task->after) {

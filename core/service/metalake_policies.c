@@ -366,6 +366,7 @@ struct sync {
     struct ebb_strs *ties; /* of each */
     size_t cap;
     struct ebb_strs texts; /* name, JSON */
+    struct ebb_buf prefix; /* of the names */
 };
 
 static int grow(struct sync *s, struct ebb_err *err)
@@ -407,31 +408,14 @@ static int keep(void *data, const struct ebb_metalake_policy *p, struct ebb_err 
     return rc;
 }
 
-/* How often the image was changed, by whatever process: who has loaded it can tell whether it is old. */
-static int count_change(struct ebb_store *store, const char *catalog, struct ebb_metalake_synced *out,
-                        struct ebb_err *err)
+static int count_changes(struct ebb_workspace *ws, struct sync *s, struct ebb_err *err)
 {
-    struct ebb_buf text;
-    bool found = false;
-    int rc;
-
-    ebb_buf_init(&text, 64);
-    rc = ebb_store_get_value(store, "gravitino-changes", catalog, &text, &found, err);
-    if (!rc && found)
-        out->changes = strtoll(ebb_buf_cstr(&text), NULL, 10);
-    if (!rc && out->changed) {
-        ebb_buf_reset(&text);
-        ebb_buf_printf(&text, "%" PRId64, ++out->changes);
-        rc = ebb_store_put_value(store, "gravitino-changes", catalog, ebb_buf_cstr(&text), err);
-    }
-    ebb_buf_fini(&text);
-    return rc;
+    return ebb_store_count_mirrored(ebb_workspace_site(ws)->store, ebb_buf_cstr(&s->prefix), &s->out->changes, err);
 }
 
 static int mirror(struct ebb_workspace *ws, struct sync *s, bool is_dry, struct ebb_err *err)
 {
     const struct ebb_site *site = ebb_workspace_site(ws);
-    char prefix[256];
     int rc;
 
     s->images = calloc(s->out->policies + 1, sizeof *s->images);
@@ -439,10 +423,9 @@ static int mirror(struct ebb_workspace *ws, struct sync *s, bool is_dry, struct 
         return ebb_err_nomem(err);
     for (size_t i = 0; i < s->out->policies; i++)
         s->images[i] = (struct ebb_object_image){s->texts.items[2 * i], s->texts.items[2 * i + 1], &s->ties[i]};
-    snprintf(prefix, sizeof prefix, "%.200s.", s->catalog);
-    rc = ebb_store_mirror_objects(site->store, EBB_OBJECT_REMOTE_POLICY, prefix, s->images, s->out->policies,
-                                  ebb_clock_now(&site->clock), is_dry, &s->out->changed, err);
-    return rc || is_dry ? rc : count_change(site->store, s->catalog, s->out, err);
+    rc = ebb_store_mirror_objects(site->store, EBB_OBJECT_REMOTE_POLICY, ebb_buf_cstr(&s->prefix), s->images,
+                                  s->out->policies, ebb_clock_now(&site->clock), is_dry, &s->out->changed, err);
+    return rc ? rc : count_changes(ws, s, err);
 }
 
 int ebb_metalake_sync(struct ebb_workspace *ws, const char *catalog, bool is_dry, struct ebb_metalake_synced *out,
@@ -450,10 +433,17 @@ int ebb_metalake_sync(struct ebb_workspace *ws, const char *catalog, bool is_dry
 {
     struct sync s = {.catalog = catalog, .out = out};
     struct ebb_gravitino *g = NULL;
-    int rc = ebb_metalake_open(ws, catalog, &g, err);
+    int rc;
 
     memset(out, 0, sizeof *out);
     ebb_strs_init(&s.texts);
+    ebb_buf_init(&s.prefix, TEXT_MAX);
+    ebb_buf_printf(&s.prefix, "%s.", catalog);
+    rc = ebb_buf_check(&s.prefix, "catalog", err);
+    if (!rc) /* known also when the server can't be asked */
+        rc = count_changes(ws, &s, err);
+    if (!rc)
+        rc = ebb_metalake_open(ws, catalog, &g, err);
     if (!rc)
         rc = ebb_metalake_each_policy(ws, g, catalog, keep, &s, err);
     if (!rc)
@@ -463,6 +453,7 @@ int ebb_metalake_sync(struct ebb_workspace *ws, const char *catalog, bool is_dry
     free(s.ties);
     free(s.images);
     ebb_strs_fini(&s.texts);
+    ebb_buf_fini(&s.prefix);
     ebb_gravitino_free(g);
     return rc;
 }

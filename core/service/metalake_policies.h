@@ -34,7 +34,7 @@ struct ebb_metalake_synced {
     size_t policies; /* for ebb, tied to the catalog or not */
     size_t running;  /* enabled, tied, understood */
     bool changed;    /* what the store had was otherwise */
-    int64_t changes; /* how often it was, by whatever process; 0 when dry */
+    int64_t changes; /* how often it was, by whatever process; also after an error of the server */
 };
 /* Make what the store keeps of the policies of a catalog's server what they are there now: all or nothing. After an
  * error of the server what was kept stays. is_dry: nothing is changed, only told. */
