@@ -197,7 +197,7 @@ static int load_objects(struct load *l, struct ebb_store *store, struct ebb_err 
 
     if (!store)
         return 0;
-    rc = ebb_object_bindings_load(store, &list, err);
+    rc = ebb_object_bindings_load(store, l->g->config, &list, err);
     if (!rc) {
         l->g->object_bindings = calloc(list.count + 1, sizeof *l->g->object_bindings);
         if (!l->g->object_bindings)

@@ -12,6 +12,7 @@
 #define NAME_MAX_BYTES ((size_t)63)
 #define CUT_BYTES ((size_t)36)
 #define DAYS_MAX 36500
+#define TERMS_MAX_BYTES ((size_t)1 << 20)
 #define POLICY_FILE "policies/iceberg_orphan_file_removal.lua"
 
 static void encode(const char *name, struct ebb_buf *out)
@@ -227,6 +228,7 @@ void ebb_object_bindings_fini(struct ebb_object_bindings *list)
 
 struct load {
     struct ebb_store *store;
+    const struct ebb_config *config;
     struct ebb_object_bindings *list;
 };
 
@@ -319,20 +321,27 @@ static int fill_remote(const struct ebb_value *json, struct ebb_binding *binding
     return ebb_value_check(guard, "guard", err);
 }
 
-static int fill(const struct load *l, const struct ebb_object *object, const struct ebb_value *json,
-                struct ebb_object_binding *out, struct ebb_err *err)
+/* All but where it is tied. */
+static int fill_terms(const struct ebb_object *object, const struct ebb_value *json, struct ebb_binding *out,
+                      struct ebb_err *err)
 {
     struct ebb_value *params = NULL;
     int rc = ebb_object_orphan_content(ebb_value_get(json, "content"), NULL, &params, err);
 
     if (rc)
         return rc == -(int)EBB_EUSAGE ? corrupt(object, "its content can't be read", err) : rc;
-    out->binding.params = params;
-    rc = fill_remote(json, &out->binding, err);
-    if (rc)
-        return rc;
-    out->binding.mode = ebb_value_bool_of(params, "dryRun", false) ? EBB_BIND_APPROVE : EBB_BIND_ENFORCE;
-    rc = fill_tables(l, object, &out->binding.tables, err);
+    out->params = params;
+    out->mode = ebb_value_bool_of(params, "dryRun", false) ? EBB_BIND_APPROVE : EBB_BIND_ENFORCE;
+    return fill_remote(json, out, err);
+}
+
+static int fill(const struct load *l, const struct ebb_object *object, const struct ebb_value *json,
+                struct ebb_object_binding *out, struct ebb_err *err)
+{
+    int rc = fill_terms(object, json, &out->binding, err);
+
+    if (!rc)
+        rc = fill_tables(l, object, &out->binding.tables, err);
     if (rc || !out->binding.tables.count)
         return rc;
     rc = load_policy(object, json, &out->policy, err);
@@ -363,6 +372,23 @@ static int add(const struct load *l, const struct ebb_object *object, const stru
     return 0;
 }
 
+/* The image of what a server keeps counts as long as there is that server. */
+static bool is_served(const struct ebb_config *config, const struct ebb_object *object)
+{
+    const char *dot = strchr(object->name, '.');
+
+    if (object->kind != EBB_OBJECT_REMOTE_POLICY)
+        return true;
+    for (size_t i = 0; dot && i < config->catalog_count; i++) {
+        const struct ebb_config_catalog *c = &config->catalogs[i];
+
+        if (!strcmp(c->type, "gravitino") && strlen(c->name) == (size_t)(dot - object->name) &&
+            !strncmp(c->name, object->name, strlen(c->name)))
+            return true;
+    }
+    return false;
+}
+
 static int on_object(void *data, const struct ebb_object *object, struct ebb_err *err)
 {
     struct load *l = data;
@@ -375,15 +401,16 @@ static int on_object(void *data, const struct ebb_object *object, struct ebb_err
     type = ebb_value_text_of(json, "policyType");
     if (rc || !type)
         rc = corrupt(object, "can't be read", err);
-    else if (ebb_value_bool_of(json, "enabled", false) && ebb_object_runs(type))
+    else if (ebb_value_bool_of(json, "enabled", false) && ebb_object_runs(type) && is_served(l->config, object))
         rc = add(l, object, json, err);
     ebb_value_free(json);
     return rc;
 }
 
-int ebb_object_bindings_load(struct ebb_store *store, struct ebb_object_bindings *out, struct ebb_err *err)
+int ebb_object_bindings_load(struct ebb_store *store, const struct ebb_config *config, struct ebb_object_bindings *out,
+                             struct ebb_err *err)
 {
-    struct load l = {.store = store, .list = out};
+    struct load l = {.store = store, .config = config, .list = out};
     int rc;
 
     memset(out, 0, sizeof *out);
@@ -393,4 +420,67 @@ int ebb_object_bindings_load(struct ebb_store *store, struct ebb_object_bindings
     if (rc)
         ebb_object_bindings_fini(out);
     return rc;
+}
+
+/* ---- whether what is in force is what is stored ---- */
+
+static int describe_terms(const struct ebb_binding *binding, struct ebb_buf *out, struct ebb_err *err)
+{
+    struct ebb_binding terms = *binding;
+
+    memset(&terms.tables, 0, sizeof terms.tables);
+    return ebb__binding_describe(&terms, out, err);
+}
+
+struct comparison {
+    const struct ebb_binding *binding; /* in force */
+    bool is_same;
+};
+
+static int compare(void *data, const struct ebb_object *object, struct ebb_err *err)
+{
+    struct comparison *c = data;
+    struct ebb_value *json = NULL;
+    struct ebb_binding stored;
+    struct ebb_buf was, is;
+    int rc = ebb_value_of_json(object->name, object->json, strlen(object->json), NULL, &json, err);
+
+    memset(&stored, 0, sizeof stored);
+    ebb_buf_init(&was, TERMS_MAX_BYTES);
+    ebb_buf_init(&is, TERMS_MAX_BYTES);
+    if (!rc)
+        rc = fill_terms(object, json, &stored, err);
+    if (!rc)
+        rc = describe_terms(c->binding, &was, err);
+    if (!rc)
+        rc = describe_terms(&stored, &is, err);
+    c->is_same = !rc && ebb_str_is_equal(ebb_buf_str(&was), ebb_buf_str(&is));
+    ebb_buf_fini(&is);
+    ebb_buf_fini(&was);
+    ebb__binding_fini(&stored);
+    ebb_value_free(json);
+    return rc;
+}
+
+int ebb_object_check_current(struct ebb_store *store, const struct ebb_generation *generation, const char *policy,
+                             struct ebb_err *err)
+{
+    struct comparison c = {NULL, false};
+    bool found;
+    int rc = 0;
+
+    if (!ebb_is_object_name(policy))
+        return 0;
+    for (size_t i = 0; i < generation->object_binding_count; i++)
+        if (!strcmp(generation->object_bindings[i].policy, policy))
+            c.binding = &generation->object_bindings[i];
+    if (c.binding)
+        rc = find(store, policy, compare, &c, &found, err);
+    if (rc || c.is_same)
+        return rc;
+    ebb_err_set(err, EBB_EREFUSED, "policy %s: was changed since the policies in use were loaded", policy);
+    ebb_err_hint(err, "ebb status tells whether a reload failed; ebb reload tries again");
+    if (err)
+        err->retryable = true;
+    return -(int)EBB_EREFUSED;
 }

@@ -42,6 +42,12 @@ int ebb_object_orphan_content(const struct ebb_value *content, const struct ebb_
  * enabled now, whatever a generation says that was loaded before. EBB_EREFUSED tells that it may not; store errors. */
 int ebb_object_check_enabled(struct ebb_store *store, const char *policy, struct ebb_err *err);
 
+struct ebb_generation;
+/* Whether what a generation has of a policy object is what is stored of it now; where it is tied may differ. True for
+ * policies of files. EBB_EREFUSED, retryable: it is older (a reload is under way, or failed). */
+int ebb_object_check_current(struct ebb_store *store, const struct ebb_generation *generation, const char *policy,
+                             struct ebb_err *err);
+
 /* Call back with the remote policy that goes by this name. EBB_ENOT_FOUND. */
 int ebb_remote_policy_find(struct ebb_store *store, const char *policy, ebb_object_cb *cb, void *data,
                            struct ebb_err *err);
@@ -60,7 +66,9 @@ struct ebb_object_bindings {
 };
 void ebb_object_bindings_fini(struct ebb_object_bindings *list);
 /* Those that are enabled and tied to something, by number, remote ones last. Types that this version can't run are left
- * out (the API says so). Store errors, EBB_ENOMEM; EBB_ECORRUPT when a stored object can't be read. */
-int ebb_object_bindings_load(struct ebb_store *store, struct ebb_object_bindings *out, struct ebb_err *err);
+ * out (the API says so), and remote ones of catalogs that are not configured as Gravitino's. Store errors, EBB_ENOMEM;
+ * EBB_ECORRUPT when a stored object can't be read. */
+int ebb_object_bindings_load(struct ebb_store *store, const struct ebb_config *config, struct ebb_object_bindings *out,
+                             struct ebb_err *err);
 
 #endif

@@ -391,7 +391,7 @@ int ebb_preview_pass(struct ebb_workspace *ws, const struct ebb_preview_options 
     memset(out, 0, sizeof *out);
     ebb_strs_init(&g.seen);
     if (store && !ebb_workspace_generation(ws))
-        rc = ebb_object_bindings_load(store, &g.objects, err);
+        rc = ebb_object_bindings_load(store, ebb_workspace_config(ws), &g.objects, err);
     g.policy = o->loaded;
     if (!rc && o->loaded)
         rc = preview_policy(&g, false, err);

@@ -80,8 +80,11 @@ static int read_origin(struct removal *r, struct ebb_err *err)
     const struct ebb_job_record *job = r->w->job;
     const struct ebb_value *origin = ebb_value_get(r->w->json, "origin");
     struct ebb_job_origin *o = &r->origin;
+    const struct ebb_generation *generation = ebb_workspace_generation(r->w->context->ws);
     int rc = ebb_object_check_enabled(r->w->site->store, job->policy, err);
 
+    if (!rc && generation)
+        rc = ebb_object_check_current(r->w->site->store, generation, job->policy, err);
     if (!rc && !r->w->context->is_dry)
         rc = ebb_metalake_check_policy(r->w->context->ws, job->policy, r->job.name, err);
     if (rc)

@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import sys
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -252,6 +253,65 @@ class Running(lake.Base):
         self.frozen()
         self.call("PUT", "/policies/weekly", {"updates": [{"@type": "updateContent", "policyType": "custom", "newContent": content({"dryRun": True})}]})
         self.check_refused("was changed")
+
+    def change(self, rules):
+        self.call("PUT", "/policies/weekly", {"updates": [{"@type": "updateContent", "policyType": "custom", "newContent": content(rules)}]})
+
+    def stored(self):
+        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
+            found = db.execute("SELECT json FROM object WHERE kind = 3").fetchone()
+        db.close()
+        return json.loads(found[0]) if found else None
+
+    def check_changed_without_reload(self, rules):
+        """What is stored is new, what is in force is not: that must not run as if it were."""
+        self.policy_there("weekly", content(), ("table lakehouse.db.orders",))
+        self.daemon.start()
+        self.bound(1)
+        self.write("ebb.lua", "return {")
+        self.change(rules)
+        daemon.wait(lambda: rules.items() <= self.stored()["content"].items(), what="the new content in the store")
+        before = program.tree(self.orders)
+        job, answer = self.ask_for()
+        self.assertTrue(job, answer.text)
+        told = daemon.wait(lambda: (lambda j: j if "was changed" in json.dumps(j) or j["state"] in lake.FINAL else None)(self.daemon.ask("/api/jobs/" + job).json()), what="an error")
+        self.assertNotEqual("succeeded", told["state"], told)
+        self.assertEqual(before, program.tree(self.orders))
+
+    def test_changed_there_and_the_reload_failed(self):
+        self.check_changed_without_reload({"olderThanDays": 30})
+
+    def test_made_dry_there_and_the_reload_failed(self):
+        self.check_changed_without_reload({"dryRun": True})
+
+    def test_another_server_that_is_down(self):
+        """What the one says is in force all the same."""
+        down = self.catalog(uri='"http://127.0.0.1:1"')
+        self.write("ebb.lua", 'return { catalogs = { lake = { type = "directory", path = "./wh" }, aaa = %s, grav = %s, zzz = %s }, serve = { poll = "1s" } }' % (down, self.catalog(), down))
+        self.daemon.start()
+        self.bound(0)
+        self.policy_there("weekly", content(), ("table lakehouse.db.orders",))
+        self.bound(1)
+        self.change({"dryRun": True})
+        daemon.wait(lambda: "approve" in self.daemon.ask("/api/tables/grav.db.orders").text, what="the new mode")
+
+    def test_no_reload_without_a_change(self):
+        self.policy_there("weekly", content({"a": 1, "b": 2}), ("table lakehouse.db.orders",))
+        self.policy_there("other", content(), ("table lakehouse.db.orders", "schema lakehouse.db"))
+        self.daemon.start()
+        self.bound(1)
+        time.sleep(1)
+        before = self.daemon.said().count("reload")
+        seen = self.server.count("GET", "/policies")
+        daemon.wait(lambda: self.server.count("GET", "/policies") > seen + 12, what="more readings")
+        self.assertEqual(before, self.daemon.said().count("reload"), self.daemon.said())
+
+    def test_the_catalog_is_none_of_a_server_any_more(self):
+        self.policy_there("weekly", content(), ("catalog lakehouse",))
+        self.good("gravitino", "sync")
+        self.write("ebb.lua", 'return { catalogs = { lake = { type = "directory", path = "./wh" }, grav = { type = "directory", path = "./wh" } }, serve = { poll = "1s" } }')
+        self.daemon.start()
+        self.bound(0)
 
     def test_nobody_can_be_asked(self):
         self.frozen()

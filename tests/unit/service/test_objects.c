@@ -49,7 +49,7 @@ static void tie(struct shelf *s, const char *name, const char *type, const char 
 static int load(struct shelf *s)
 {
     ebb_object_bindings_fini(&s->list);
-    return ebb_object_bindings_load(s->store, &s->list, &s->w.err);
+    return ebb_object_bindings_load(s->store, ebb_workspace_config(s->w.ws), &s->list, &s->w.err);
 }
 
 #define ORPHANS(more, content)                                                                                         \
