@@ -9,7 +9,7 @@
 #include "io/s3_priv.h"
 #include "io/storage_priv.h"
 
-#define SLOTS 16
+#define SLOTS 24
 #define OBJECT_MAX ((size_t)64 << 20) /* a larger one is read when its time comes */
 #define QUEUE_MAX 100000
 
@@ -123,10 +123,13 @@ static struct slot *find(struct ebb__storage_ahead *ahead, const char *target)
     return NULL;
 }
 
-static void skip_queued(struct ebb__storage_ahead *ahead, const char *target)
+/* Whether it is the next of the queue, for which no slot was free; then it is none any more. */
+static bool skip_queued(struct ebb__storage_ahead *ahead, const char *target)
 {
-    if (ahead->next < ahead->queue.count && !strcmp(ahead->queue.items[ahead->next], target))
-        ahead->next++;
+    bool is_next = ahead->next < ahead->queue.count && !strcmp(ahead->queue.items[ahead->next], target);
+
+    ahead->next += is_next;
+    return is_next;
 }
 
 int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__storage_ahead *ahead, const char *target,
@@ -137,8 +140,7 @@ int ebb__storage_ahead_take(struct ebb__storage_remote *remote, struct ebb__stor
 
     *is_taken = false;
     if (!slot) {
-        skip_queued(ahead, target);
-        if (ahead->next == ahead->queue.count)
+        if (!skip_queued(ahead, target) && ahead->next == ahead->queue.count)
             drop_others(ahead);
         return 0;
     }

@@ -12,6 +12,8 @@
 #include "table/piece_priv.h"
 #include "table/seen_priv.h"
 
+#define LISTS_AHEAD 8 /* manifest lists that are fetched before their time */
+
 struct ebb_reach_reader {
     const struct ebb_site *site;
     struct ebb_reach_options options;
@@ -270,6 +272,25 @@ static int announce_manifests(struct ebb_reach_reader *r, struct ebb_err *err)
     return rc;
 }
 
+/* The lists of snapshots [from, to) that were not read yet, in the order in which they are walked. */
+static int announce_lists(struct ebb_reach_reader *r, size_t from, size_t to, struct ebb_err *err)
+{
+    const struct ebb_snapshot *snapshots = r->table->metadata->snapshots;
+    struct ebb_strs uris;
+    int rc = 0;
+
+    if (from >= to || !is_far(r))
+        return 0;
+    ebb_strs_init(&uris);
+    for (size_t i = to; !rc && i-- > from;)
+        if (snapshots[i].manifest_list && !ebb__seen_find(&r->lists, ebb_str_of(snapshots[i].manifest_list)))
+            rc = announce(r, ebb_str_of(snapshots[i].manifest_list), &uris, err);
+    if (!rc)
+        rc = ebb_storage_read_ahead(r->site->storage, &uris, err);
+    ebb_strs_fini(&uris);
+    return rc;
+}
+
 static int walk_list(struct ebb_reach_reader *r, const struct ebb_snapshot *s, struct ebb_err *err)
 {
     struct ebb_str path = ebb_str_of(s->manifest_list);
@@ -353,6 +374,24 @@ static int walk_names(struct ebb_reach_reader *r, struct ebb_err *err)
     return rc;
 }
 
+/* The newest first: its list names most of the manifests, and so they are fetched side by side. */
+static int walk_snapshots(struct ebb_reach_reader *r, struct ebb_err *err)
+{
+    const struct ebb_metadata *m = r->table->metadata;
+    size_t announced = m->snapshot_count;
+    int rc = 0;
+
+    for (size_t i = m->snapshot_count; !rc && i-- > 0;) {
+        size_t from = i > LISTS_AHEAD ? i - LISTS_AHEAD : 0;
+
+        rc = announce_lists(r, from, announced, err);
+        announced = from;
+        if (!rc)
+            rc = walk_snapshot(r, &m->snapshots[i], err);
+    }
+    return rc;
+}
+
 int ebb_reach_reader_walk(struct ebb_reach_reader *r, const struct ebb_table *table, const struct ebb_strs *read_also,
                           ebb_reach_cb *cb, void *data, struct ebb_reach_stats *stats, struct ebb_err *err)
 {
@@ -366,8 +405,8 @@ int ebb_reach_reader_walk(struct ebb_reach_reader *r, const struct ebb_table *ta
     r->stats = stats ? stats : &own;
     r->stats->metadata_files_read++; /* the metadata file itself */
     rc = walk_names(r, err);
-    for (size_t i = 0; !rc && i < table->metadata->snapshot_count; i++)
-        rc = walk_snapshot(r, &table->metadata->snapshots[i], err);
+    if (!rc)
+        rc = walk_snapshots(r, err);
     r->stats = NULL;
     return rc;
 }
