@@ -146,6 +146,11 @@ int ebb_http_sync_turn(struct ebb_http_sync *sync, int64_t max_ms, struct ebb_er
     return 0;
 }
 
+void ebb_http_sync_poll(struct ebb_http_sync *sync)
+{
+    uv_run(&sync->loop, UV_RUN_NOWAIT);
+}
+
 /* ---- one call ---- */
 
 struct waiting {

@@ -2,7 +2,7 @@
  *
  * HTTP for a thread that waits for its answers: a client (io/http_client.h) with a loop of its own, that is turned only
  * from inside of the functions here. Many requests may be under way at once; their callbacks run inside of
- * ebb_http_sync_turn. One thread.
+ * ebb_http_sync_turn and ebb_http_sync_poll. One thread.
  */
 #ifndef EBB_IO_HTTP_SYNC_H
 #define EBB_IO_HTTP_SYNC_H
@@ -26,6 +26,8 @@ int ebb_http_sync_start(struct ebb_http_sync *sync, const struct ebb_http_call *
  * Not from inside of a callback. EBB_ECANCELLED: the flag is set; what is under way stays so, until it is turned again
  * or freed. */
 int ebb_http_sync_turn(struct ebb_http_sync *sync, int64_t max_ms, struct ebb_err *err);
+/* Send and receive what can be without waiting; callbacks may run. Not from inside of one. */
+void ebb_http_sync_poll(struct ebb_http_sync *sync);
 /* While it is deaf the flag ends nothing: for steps that must come to their end. */
 void ebb_http_sync_set_deaf(struct ebb_http_sync *sync, bool is_deaf);
 size_t ebb_http_sync_pending(const struct ebb_http_sync *sync);

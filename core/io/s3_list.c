@@ -10,8 +10,7 @@
 
 #define PARALLEL 16
 #define RANGES_MAX 4096
-#define SPLIT_PAGES 2 /* a range that gave fewer may be about to end: cutting it would only ask twice */
-#define CUTS_MAX 4096
+#define SPLIT_PAGES 2             /* a range that gave fewer may be about to end: cutting it would only ask twice */
 #define BEYOND "\xF4\x8F\xBF\xBF" /* U+10FFFF: after every key that begins like what stands before it */
 
 struct listing;
@@ -21,7 +20,8 @@ struct range {
     struct ebb_buf token;      /* of the next page; empty: begin after `after` */
     bool is_running, is_done, is_long;
     size_t pages;
-    struct ebb__s3_page page; /* come, not told yet */
+    size_t passed;       /* cuts that its last page led over */
+    struct ebb_buf page; /* come, not told yet */
     bool has_page;
 };
 
@@ -50,7 +50,7 @@ static void range_free(struct range *r)
     ebb_buf_fini(&r->after);
     ebb_buf_fini(&r->end);
     ebb_buf_fini(&r->token);
-    ebb__s3_page_fini(&r->page);
+    ebb_buf_fini(&r->page);
     free(r);
 }
 
@@ -69,7 +69,6 @@ static struct range *add_range(struct listing *l, struct ebb_str after, struct e
     ebb_buf_init(&r->after, 65536);
     ebb_buf_init(&r->end, 65536);
     ebb_buf_init(&r->token, EBB__XML_TEXT_MAX);
-    ebb__s3_page_init(&r->page);
     ebb_buf_add_str(&r->after, after);
     ebb_buf_add_str(&r->end, end);
     if (r->after.bad || r->end.bad) {
@@ -103,8 +102,9 @@ static struct ebb_str dir_of(struct ebb_str key)
 }
 
 /* Ask for each folder below the prefix that leads to this key, from the outside in. */
-static bool is_wanted(struct listing *l, struct ebb_str key)
+static bool is_wanted(void *data, struct ebb_str key)
 {
+    struct listing *l = data;
     struct ebb_str dir = dir_of(key);
 
     if (!l->enter || dir.n <= l->prefix.n || ebb_str_is_equal(dir, ebb_buf_str(&l->allowed)))
@@ -196,13 +196,16 @@ static void pass_over(struct range *r)
 static void take_page(struct range *r, const struct ebb__s3_page *page)
 {
     struct listing *l = r->l;
+    size_t before;
     bool is_past;
 
     if (!is_of_prefix(l, page))
         corrupt(l, "it is of another prefix");
+    before = ebb__s3_cuts_before(&l->cuts, ebb_buf_str(&r->after));
     is_past = take_items(r, page);
     if (l->rc)
         return;
+    r->passed = ebb__s3_cuts_before(&l->cuts, ebb_buf_str(&r->after)) - before;
     if (is_past || !page->is_truncated) {
         r->is_done = true;
         return;
@@ -233,43 +236,29 @@ static void on_page(void *data, const struct ebb__s3_answer *answer)
         fail(l, -(int)answer->err->error);
         return;
     }
-    fail(l, ebb__s3_page_read(l->what, answer->body, l->s3->encoding == EBB__S3_ENCODED, &r->page, &l->err));
-    r->has_page = !l->rc;
+    r->page = *answer->bytes;
+    ebb_buf_init(answer->bytes, r->page.max);
+    r->has_page = true;
 }
 
-/* Tell the pages that have come. */
-static void take_pages(struct listing *l)
+/* Tell a page that has come. Only one: what it leads to is asked for before the next one is read. */
+static void take_one(struct listing *l)
 {
-    for (size_t i = 0; !l->rc && i < l->count; i++) {
-        struct range *r = l->ranges[i];
+    struct ebb__s3_page page;
+    struct range *r = NULL;
 
-        if (!r->has_page)
-            continue;
-        take_page(r, &r->page);
-        r->has_page = false;
-        ebb__s3_page_fini(&r->page);
-        ebb__s3_page_init(&r->page);
-    }
-}
-
-/* In the order in which they are signed. */
-static void write_query(struct ebb_str prefix, struct ebb_str after, struct ebb_str token, bool has_delimiter,
-                        struct ebb_buf *out)
-{
-    ebb_buf_init(out, 4 * EBB__XML_TEXT_MAX);
-    if (token.n) {
-        ebb_buf_puts(out, "continuation-token=");
-        ebb_http_encode(out, token, false);
-        ebb_buf_putc(out, '&');
-    }
-    if (has_delimiter)
-        ebb_buf_puts(out, "delimiter=%2F&");
-    ebb_buf_puts(out, "encoding-type=url&list-type=2&max-keys=1000&prefix=");
-    ebb_http_encode(out, prefix, false);
-    if (after.n && !token.n) {
-        ebb_buf_puts(out, "&start-after=");
-        ebb_http_encode(out, after, false);
-    }
+    for (size_t i = 0; !r && i < l->count; i++)
+        if (l->ranges[i]->has_page)
+            r = l->ranges[i];
+    if (!r)
+        return;
+    ebb__s3_page_init(&page);
+    fail(l, ebb__s3_page_read(l->what, ebb_buf_str(&r->page), l->s3->encoding == EBB__S3_ENCODED, &page, &l->err));
+    if (!l->rc)
+        take_page(r, &page);
+    r->has_page = false;
+    ebb_buf_fini(&r->page);
+    ebb__s3_page_fini(&page);
 }
 
 static int ask(struct range *r)
@@ -279,7 +268,7 @@ static int ask(struct range *r)
     struct ebb_buf query;
     int rc;
 
-    write_query(l->prefix, ebb_buf_str(&r->after), ebb_buf_str(&r->token), false, &query);
+    ebb__s3_list_query(l->prefix, ebb_buf_str(&r->after), ebb_buf_str(&r->token), false, &query);
     call.query = ebb_buf_cstr(&query);
     rc = ebb_buf_check(&query, l->what, &l->err);
     if (!rc)
@@ -291,50 +280,11 @@ static int ask(struct range *r)
 
 /* ---- cutting ---- */
 
-static int compare_cuts(const void *a, const void *b)
-{
-    return ebb_str_compare(ebb_str_of(*(char *const *)a), ebb_str_of(*(char *const *)b));
-}
-
-/* Common prefixes of one level, as far as one page tells. What can't be had is no error: the ranges are longer then. */
-static int add_cuts(struct listing *l, struct ebb_str prefix, struct ebb_err *err)
-{
-    struct ebb__s3_call call = {.method = "GET", .bucket = l->bucket};
-    struct ebb__s3_got got;
-    struct ebb__s3_page page;
-    struct ebb_buf query;
-    int rc;
-
-    write_query(prefix, (struct ebb_str){"", 0}, (struct ebb_str){"", 0}, true, &query);
-    call.query = ebb_buf_cstr(&query);
-    ebb__s3_page_init(&page);
-    rc = ebb__s3_do(l->s3, &call, &got, err);
-    if (!rc)
-        rc = ebb__s3_page_read(l->what, ebb_buf_str(&got.body), l->s3->encoding == EBB__S3_ENCODED, &page, err);
-    for (size_t i = 0; !rc && i < page.count && l->cuts.count < CUTS_MAX; i++) {
-        struct ebb_str key = ebb__s3_page_key(&page, &page.items[i]);
-
-        if (page.items[i].is_prefix && !page.items[i].is_doubtful && key.n > l->prefix.n &&
-            ebb_str_has_prefix(key, l->prefix) && !memchr(key.p, '\0', key.n) && is_wanted(l, key))
-            rc = ebb_strs_addn(&l->cuts, key.p, key.n, err);
-    }
-    ebb__s3_page_fini(&page);
-    ebb__s3_got_fini(&got);
-    ebb_buf_fini(&query);
-    return rc;
-}
-
-/* Two levels: `data` and `metadata` of a table, then its partitions. */
 static int find_cuts(struct listing *l, struct ebb_err *err)
 {
-    int rc = add_cuts(l, l->prefix, err);
-    size_t top = l->cuts.count;
+    const struct ebb__s3_cuts cuts = {l->s3, l->bucket, l->what, l->prefix, is_wanted, l};
 
-    for (size_t i = 0; !rc && i < top && top <= 4; i++)
-        rc = add_cuts(l, ebb_str_of(l->cuts.items[i]), err);
-    if (!rc && l->cuts.count)
-        qsort(l->cuts.items, l->cuts.count, sizeof l->cuts.items[0], compare_cuts);
-    return rc;
+    return ebb__s3_cuts_find(&cuts, &l->cuts, err);
 }
 
 /* As many ranges as go at once, of as many cuts each. */
@@ -389,7 +339,7 @@ static int split(struct listing *l, bool *was_split)
         return 0;
     l->splits++;
     ebb_buf_init(&key, 65536);
-    if (ebb__s3_split_key(l->prefix, ebb_buf_str(&r->after), ebb_buf_str(&r->end), &key)) {
+    if (ebb__s3_split(&l->cuts, l->prefix, ebb_buf_str(&r->after), ebb_buf_str(&r->end), r->passed, &key)) {
         more = add_range(l, ebb_buf_str(&key), ebb_buf_str(&r->end));
         if (!more) {
             ebb_buf_fini(&key);
@@ -440,13 +390,15 @@ static int run(struct listing *l)
     bool is_done = false;
 
     while (!l->rc) {
-        take_pages(l);
+        take_one(l);
         if (!l->rc)
             fail(l, ask_all(l, &is_done));
         if (is_done || l->rc)
             break;
-        if (has_pages(l)) /* some came while a page was told */
+        if (has_pages(l)) {
+            ebb__s3_poll(l->s3);
             continue;
+        }
         if (!ebb__s3_pending(l->s3)) /* whoever was told a page gave up all requests of this client */
             fail(l, ebb_err_set(&l->err, EBB_EIO, "%s: the listing was broken off", l->what));
         else

@@ -35,8 +35,30 @@ static inline struct ebb_str ebb__s3_page_key(const struct ebb__s3_page *page, c
     return (struct ebb_str){page->keys.data + item->key_at, item->key_bytes};
 }
 
+/* Begin `out` with the query of a page, its parts in the order in which they are signed. token empty: the first page
+ * behind `after`. */
+void ebb__s3_list_query(struct ebb_str prefix, struct ebb_str after, struct ebb_str token, bool has_delimiter,
+                        struct ebb_buf *out);
+
+/* s3_cuts.c: folders below a prefix, down to two levels: `data` and `metadata` of a table, then its partitions. */
+struct ebb__s3_cuts {
+    struct ebb_s3 *s3;
+    const char *bucket, *what; /* what: for messages */
+    struct ebb_str prefix;
+    bool (*is_wanted)(void *data, struct ebb_str folder);
+    void *data;
+};
+/* Add those that the first page of each level tells, sorted. */
+int ebb__s3_cuts_find(const struct ebb__s3_cuts *cuts, struct ebb_strs *out, struct ebb_err *err);
+/* How many lie before a key. */
+size_t ebb__s3_cuts_before(const struct ebb_strs *cuts, struct ebb_str key);
+
 /* s3_split.c: append a key between two (b empty: the end of all keys that begin with prefix), for cutting a range.
  * False when there is none that is worth it. */
 bool ebb__s3_split_key(struct ebb_str prefix, struct ebb_str a, struct ebb_str b, struct ebb_buf *out);
+/* The same for a range whose next page is under way: of the folders in it the one in the middle of what lies behind
+ * that page, which will lead over as many as the last one did (passed). What it has beyond the new end comes twice. */
+bool ebb__s3_split(const struct ebb_strs *cuts, struct ebb_str prefix, struct ebb_str after, struct ebb_str end,
+                   size_t passed, struct ebb_buf *out);
 
 #endif

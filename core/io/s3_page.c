@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One page of a listing, read and checked.
+ * One page of a listing: asked for, read and checked.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +22,25 @@ void ebb__s3_page_fini(struct ebb__s3_page *page)
     ebb_buf_fini(&page->prefix);
     free(page->items);
     memset(page, 0, sizeof *page);
+}
+
+void ebb__s3_list_query(struct ebb_str prefix, struct ebb_str after, struct ebb_str token, bool has_delimiter,
+                        struct ebb_buf *out)
+{
+    ebb_buf_init(out, 4 * EBB__XML_TEXT_MAX);
+    if (token.n) {
+        ebb_buf_puts(out, "continuation-token=");
+        ebb_http_encode(out, token, false);
+        ebb_buf_putc(out, '&');
+    }
+    if (has_delimiter)
+        ebb_buf_puts(out, "delimiter=%2F&");
+    ebb_buf_puts(out, "encoding-type=url&list-type=2&max-keys=1000&prefix=");
+    ebb_http_encode(out, prefix, false);
+    if (after.n && !token.n) {
+        ebb_buf_puts(out, "&start-after=");
+        ebb_http_encode(out, after, false);
+    }
 }
 
 struct reading {

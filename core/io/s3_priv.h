@@ -77,6 +77,8 @@ typedef void ebb__s3_cb(void *data, const struct ebb__s3_answer *answer);
 int ebb__s3_start(struct ebb_s3 *s3, const struct ebb__s3_call *call, ebb__s3_cb *cb, void *data, struct ebb_err *err);
 /* Go on until at least one request was told, or none is left. EBB_ECANCELLED; what is under way stays so. */
 int ebb__s3_turn(struct ebb_s3 *s3, struct ebb_err *err);
+/* Send and receive what can be without waiting; nothing is told. */
+void ebb__s3_poll(struct ebb_s3 *s3);
 /* How many are not told yet. */
 size_t ebb__s3_pending(const struct ebb_s3 *s3);
 /* Wait before try number `tries` + 1, as between the tries of a request; is_slower: with fewer at once from then on.

@@ -558,6 +558,14 @@ int ebb__s3_turn(struct ebb_s3 *s3, struct ebb_err *err)
     return rc;
 }
 
+void ebb__s3_poll(struct ebb_s3 *s3)
+{
+    int64_t unwanted;
+
+    start_waiting(s3, &unwanted);
+    ebb_http_sync_poll(s3->sync);
+}
+
 const char *ebb__s3_header(const struct ebb__s3_answer *answer, const char *name)
 {
     const struct ebb_http_result result = {.headers = answer->headers};

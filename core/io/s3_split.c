@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where to cut a range of keys of which nobody knows how they lie: in the middle, by the first byte that differs.
+ * Where to cut a range of keys: at a folder that is known, else in the middle, by the first byte that differs.
  */
 #include "io/s3_list_priv.h"
 
@@ -33,4 +33,19 @@ bool ebb__s3_split_key(struct ebb_str prefix, struct ebb_str a, struct ebb_str b
                (!b.n || ebb_str_compare(ebb_buf_str(out), b) < 0);
     }
     return false;
+}
+
+bool ebb__s3_split(const struct ebb_strs *cuts, struct ebb_str prefix, struct ebb_str after, struct ebb_str end,
+                   size_t passed, struct ebb_buf *out)
+{
+    size_t from = ebb__s3_cuts_before(cuts, after), to = end.n ? ebb__s3_cuts_before(cuts, end) : cuts->count;
+
+    if (from < to && ebb_str_is_equal(ebb_str_of(cuts->items[from]), after))
+        from++;
+    from += passed;
+    if (from < to) {
+        ebb_buf_puts(out, cuts->items[from + (to - from) / 2]);
+        return !out->bad;
+    }
+    return passed ? false : ebb__s3_split_key(prefix, after, end, out);
 }

@@ -123,6 +123,41 @@ static void test_split(void **state)
     ebb_buf_fini(&out);
 }
 
+static void expect_split(const struct ebb_strs *cuts, const char *after, const char *end, size_t passed,
+                         const char *wanted)
+{
+    struct ebb_buf out;
+    bool found;
+
+    ebb_buf_init(&out, 4096);
+    found = ebb__s3_split(cuts, EBB_STR("t/"), ebb_str_of(after), ebb_str_of(end), passed, &out);
+    if (found != (wanted != NULL) || (found && strcmp(ebb_buf_cstr(&out), wanted) != 0))
+        fail_msg("%s..%s by %zu: %s", after, end, passed, ebb_buf_cstr(&out));
+    ebb_buf_fini(&out);
+}
+
+/* At a folder, beyond the page that is under way; else by bytes, unless little is left. */
+static void test_split_at_folders(void **state)
+{
+    static char *const FOLDERS[] = {"t/data/", "t/data/a/", "t/data/b/", "t/data/c/", "t/data/d/", "t/metadata/"};
+    const struct ebb_strs cuts = {(char **)FOLDERS, 6, 6}, none = {NULL, 0, 0};
+
+    (void)state;
+    assert_int_equal(ebb__s3_cuts_before(&cuts, EBB_STR("a")), 0);
+    assert_int_equal(ebb__s3_cuts_before(&cuts, EBB_STR("t/data/b/")), 2);
+    assert_int_equal(ebb__s3_cuts_before(&cuts, EBB_STR("t/data/b/1")), 3);
+    assert_int_equal(ebb__s3_cuts_before(&cuts, EBB_STR("u")), 6);
+    expect_split(&cuts, "", "", 0, "t/data/c/");
+    expect_split(&cuts, "t/data/a/1", "", 0, "t/data/d/");
+    expect_split(&cuts, "t/data/a/1", "t/metadata/", 0, "t/data/c/");
+    expect_split(&cuts, "t/data/a/1", "t/metadata/", 1, "t/data/d/");
+    expect_split(&cuts, "t/data/a/1", "t/metadata/", 3, NULL); /* the page under way has all of it */
+    expect_split(&cuts, "t/data/a/", "t/data/b/", 0, "t/data/aW");
+    expect_split(&cuts, "t/data/a/5", "t/data/a/7", 0, "t/data/a/6");
+    expect_split(&cuts, "t/data/a/5", "t/data/a/7", 1, NULL);
+    expect_split(&none, "t/data/5", "t/data/7", 0, "t/data/6");
+}
+
 static void test_times(void **state)
 {
     int64_t ms = 0;
@@ -138,8 +173,12 @@ static void test_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page),  cmocka_unit_test(test_names), cmocka_unit_test(test_what_is_none),
-        cmocka_unit_test(test_split), cmocka_unit_test(test_times),
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_what_is_none),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_split_at_folders),
+        cmocka_unit_test(test_times),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
