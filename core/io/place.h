@@ -94,6 +94,9 @@ struct ebb_storage_stat_item {
 };
 int ebb_storage_stat_many(struct ebb_storage *storage, struct ebb_storage_stat_item *items, size_t n,
                           struct ebb_err *err);
+/* For each URI whether it is certain that nothing lies below it: false also where that can't be told, and for local
+ * folders. In object stores all are asked for at once. Non-zero only for what concerns all. */
+int ebb_storage_are_empty(struct ebb_storage *storage, const struct ebb_strs *uris, bool *out, struct ebb_err *err);
 const struct ebb_uri_map *ebb_storage_map(const struct ebb_storage *storage);
 
 /* ---- places ---- */

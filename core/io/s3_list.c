@@ -138,21 +138,6 @@ static int tell_item(struct listing *l, const struct ebb__s3_page *page, const s
     return l->cb(l->data, &listed, &l->err);
 }
 
-/* Whether it lists what was asked for, as far as it says. */
-static bool is_of_prefix(const struct listing *l, const struct ebb__s3_page *page)
-{
-    struct ebb_str told = ebb_buf_str(&page->prefix);
-    struct ebb_buf decoded;
-    bool is_same;
-
-    if (!told.n || ebb_str_is_equal(told, l->prefix))
-        return true;
-    ebb_buf_init(&decoded, EBB__XML_TEXT_MAX);
-    is_same = ebb__s3_decode(told, &decoded) && ebb_str_is_equal(ebb_buf_str(&decoded), l->prefix);
-    ebb_buf_fini(&decoded);
-    return is_same;
-}
-
 /* Keys ascend, begin with the prefix, and lie beyond what was told. Past the end another range goes on. */
 static bool take_items(struct range *r, const struct ebb__s3_page *page)
 {
@@ -199,7 +184,7 @@ static void take_page(struct range *r, const struct ebb__s3_page *page)
     size_t before;
     bool is_past;
 
-    if (!is_of_prefix(l, page))
+    if (!ebb__s3_page_is_of(page, l->prefix))
         corrupt(l, "it is of another prefix");
     before = ebb__s3_cuts_before(&l->cuts, ebb_buf_str(&r->after));
     is_past = take_items(r, page);

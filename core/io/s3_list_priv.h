@@ -30,6 +30,8 @@ void ebb__s3_page_fini(struct ebb__s3_page *page);
 /* Read an answer. EBB_ECORRUPT when it is no whole page; order and range of its keys are checked by whoever asked. */
 int ebb__s3_page_read(const char *what, struct ebb_str body, bool is_encoded, struct ebb__s3_page *page,
                       struct ebb_err *err);
+/* Whether it lists what was asked for, as far as it says. */
+bool ebb__s3_page_is_of(const struct ebb__s3_page *page, struct ebb_str prefix);
 static inline struct ebb_str ebb__s3_page_key(const struct ebb__s3_page *page, const struct ebb__s3_page_item *item)
 {
     return (struct ebb_str){page->keys.data + item->key_at, item->key_bytes};

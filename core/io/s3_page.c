@@ -194,3 +194,17 @@ int ebb__s3_page_read(const char *what, struct ebb_str body, bool is_encoded, st
         rc = ebb_err_set(err, EBB_ECORRUPT, "%s: there is more, but it does not tell how to go on", what);
     return rc;
 }
+
+bool ebb__s3_page_is_of(const struct ebb__s3_page *page, struct ebb_str prefix)
+{
+    struct ebb_str told = ebb_buf_str(&page->prefix);
+    struct ebb_buf decoded;
+    bool is_same;
+
+    if (!told.n || ebb_str_is_equal(told, prefix))
+        return true;
+    ebb_buf_init(&decoded, EBB__XML_TEXT_MAX);
+    is_same = ebb__s3_decode(told, &decoded) && ebb_str_is_equal(ebb_buf_str(&decoded), prefix);
+    ebb_buf_fini(&decoded);
+    return is_same;
+}

@@ -364,32 +364,12 @@ static int look_at_declared(struct ebb_owners *o, struct ebb_err *err)
 
 /* ---- folders above ---- */
 
-/* In a bucket one listing tells that there is none. */
-static bool is_empty_above(const struct ebb_owners *o, const char *folder)
-{
-    struct ebb_place *place = NULL;
-    struct ebb_buf uri;
-    int rc = 0;
-
-    if (!ebb_storage_is_remote(o->site->storage, folder))
-        return false;
-    ebb_buf_init(&uri, 2 * EBB_LOCATION_MAX_BYTES);
-    ebb__name_uri(folder, EBB_STR("metadata"), &uri);
-    if (!ebb_buf_check(&uri, "a location", NULL))
-        rc = ebb_place_open(o->site->storage, uri.data, EBB_PLACE_READ, &place, NULL);
-    ebb_place_close(place);
-    ebb_buf_fini(&uri);
-    return rc == -(int)EBB_ENOENT;
-}
-
 static bool has_metadata_below(const struct ebb_owners *o, const char *folder)
 {
     struct ebb_table_ref ref;
     struct ebb_err why;
     int rc;
 
-    if (is_empty_above(o, folder))
-        return false;
     memset(&ref, 0, sizeof ref);
     rc = ebb_table_ref_by_path(o->site->storage, folder, &ref, &why);
     ebb_table_ref_fini(&ref);
@@ -451,12 +431,12 @@ static int climb(struct survey *s, const char *from, uint64_t dev, struct ebb_er
     return rc;
 }
 
-/* The prefixes above a location in a bucket, the bucket itself too. Where keys may not look, no table can be told. */
-static int climb_bucket(struct survey *s, const char *location, struct ebb_err *err)
+/* The prefixes above a location in a bucket, the bucket itself too, and the `metadata` below each of them. */
+static int list_above(const struct survey *s, const char *location, struct ebb_strs *folders, struct ebb_strs *below,
+                      struct ebb_err *err)
 {
-    struct ebb_storage *storage = s->owners->site->storage;
     struct ebb_location parts;
-    struct ebb_buf uri;
+    struct ebb_buf uri, metadata;
     size_t least;
     int rc = ebb_location_split(location, strlen(location), &parts, err);
 
@@ -464,6 +444,7 @@ static int climb_bucket(struct survey *s, const char *location, struct ebb_err *
         return rc;
     least = (size_t)(parts.path.p - location);
     ebb_buf_init(&uri, EBB_LOCATION_MAX_BYTES);
+    ebb_buf_init(&metadata, 2 * EBB_LOCATION_MAX_BYTES);
     ebb_buf_puts(&uri, location);
     rc = ebb_buf_check(&uri, "a location", err);
     while (!rc && uri.len > least) {
@@ -472,11 +453,41 @@ static int climb_bucket(struct survey *s, const char *location, struct ebb_err *
         while (uri.len > least && uri.data[uri.len - 1] != '/')
             uri.len--;
         uri.data[uri.len] = '\0';
-        if (!ebb_storage_is_remote(storage, uri.data))
+        if (!ebb_storage_is_remote(s->owners->site->storage, uri.data))
             break;
-        rc = take_above(s, uri.data, err);
+        ebb_buf_reset(&metadata);
+        ebb__name_uri(uri.data, EBB_STR("metadata"), &metadata);
+        rc = ebb_buf_check(&metadata, "a location", err);
+        if (!rc)
+            rc = ebb_strs_add(folders, uri.data, err);
+        if (!rc)
+            rc = ebb_strs_add(below, metadata.data, err);
     }
+    ebb_buf_fini(&metadata);
     ebb_buf_fini(&uri);
+    return rc;
+}
+
+/* One listing each tells where there is none. Where keys may not look, no table can be told. */
+static int climb_bucket(struct survey *s, const char *location, struct ebb_err *err)
+{
+    struct ebb_strs folders, below;
+    bool *are_empty = NULL;
+    int rc;
+
+    ebb_strs_init(&folders);
+    ebb_strs_init(&below);
+    rc = list_above(s, location, &folders, &below, err);
+    if (!rc) {
+        are_empty = calloc(folders.count + 1, sizeof *are_empty);
+        rc = are_empty ? ebb_storage_are_empty(s->owners->site->storage, &below, are_empty, err) : ebb_err_nomem(err);
+    }
+    for (size_t i = 0; !rc && i < folders.count; i++)
+        if (!are_empty[i])
+            rc = take_above(s, folders.items[i], err);
+    free(are_empty);
+    ebb_strs_fini(&below);
+    ebb_strs_fini(&folders);
     return rc;
 }
 

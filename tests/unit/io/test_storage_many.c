@@ -98,6 +98,47 @@ static void test_cancelled(void **state)
     server_stop(&server);
 }
 
+#define LISTING(text)                                                                                                  \
+    "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n<ListBucketResult><Prefix>t/metadata/</Prefix>" text                  \
+    "</ListBucketResult>"
+#define LAST "<IsTruncated>false</IsTruncated>"
+
+/* Empty is only what is certain to be. */
+static void test_empty(void **state)
+{
+    static const char *const answers[] = {
+        LISTING(LAST),
+        LISTING(LAST "<Contents><Key>t/metadata/a</Key><LastModified>2026-01-02T03:04:05Z</LastModified><Size>1</Size>"
+                     "</Contents>"),
+        LISTING("<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>"),
+        LISTING(LAST "<KeyCount>1</KeyCount>"),
+        LISTING(""),
+        LISTING(LAST),
+        DENIED,
+        NULL};
+    static char *const URIS[] = {"s3://lake/t/metadata", "s3://lake/t/metadata",
+                                 "s3://lake/t/metadata", "s3://lake/t/metadata",
+                                 "s3://lake/t/metadata", "s3://lake/other/metadata",
+                                 "s3://lake/t/metadata", "file:/nowhere/t/metadata",
+                                 "gs://lake/t/metadata", "s3://lake"};
+    const struct ebb_strs uris = {(char **)URIS, 10, 10};
+    struct scripted_server server;
+    struct ebb_storage *storage;
+    bool are_empty[10];
+
+    (void)state;
+    start(&server, answers);
+    storage = new_storage(server.port, NULL);
+    assert_int_equal(ebb_storage_are_empty(storage, &uris, are_empty, NULL), 0);
+    ebb_storage_free(storage);
+    server_stop(&server);
+    assert_true(are_empty[0]);
+    for (size_t i = 1; i < 10; i++)
+        if (are_empty[i])
+            fail_msg("%zu: %s", i, URIS[i]);
+    assert_int_equal(atomic_load(&server.requests), 7);
+}
+
 static void test_none(void **state)
 {
     struct ebb_storage *storage = NULL;
@@ -113,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_tells),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_empty),
         cmocka_unit_test(test_none),
     };
 
