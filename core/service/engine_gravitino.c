@@ -88,14 +88,18 @@ static int find(struct gravitino *g, const char *template, const char *since, st
     return rc;
 }
 
+/* Who wants the end meanwhile waits for the answer: of a run that is not known none could be told to end. */
 static int begin(struct gravitino *g, const struct ebb_engine_spec *spec, const char *since, struct ebb_err *err)
 {
     struct ebb_err why;
     bool is_lost = false;
-    int rc = ebb_metalake_run(g->server, g->template, spec->values, &g->run, &is_lost, err);
+    int rc;
 
+    ebb_gravitino_set_deaf(g->server, true);
+    rc = ebb_metalake_run(g->server, g->template, spec->values, &g->run, &is_lost, err);
     if (rc && is_lost && !find(g, g->template, since, &why) && g->run.id[0])
         rc = 0; /* it had arrived */
+    ebb_gravitino_set_deaf(g->server, false);
     if (rc) {
         g->run.id[0] = '\0';
         return rc;

@@ -267,8 +267,8 @@ static int work(struct removing *r, const char *file, struct ebb_err *err)
         rc = run_statement(r->j, r->j->engine == EBB_JOB_TRINO ? session : r->j->job->spark_conf, on_removed, r, err);
     if (!rc && !can_be_asked(r->j->engine))
         rc = look_what_is_gone(r, file, err);
-    else if (r->j->engine == EBB_JOB_GRAVITINO && rc == -(int)EBB_EENGINE)
-        look_what_is_gone(r, file, NULL); /* a job that failed may have got far */
+    else if (r->j->engine == EBB_JOB_GRAVITINO && (rc == -(int)EBB_EENGINE || rc == -(int)EBB_ECANCELLED))
+        look_what_is_gone(r, file, NULL); /* a job that failed, or was cancelled, may have got far */
     ebb_value_free(session);
     return rc;
 }

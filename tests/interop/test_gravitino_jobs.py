@@ -326,6 +326,31 @@ class RunThrough(lake.Base):
         self.assertEqual("cancelled", self.until_there(job.id, "cancelled"))
         self.assertEqual([], self.moved())
 
+    def test_interrupted_before_the_answer_to_the_start(self):
+        """The run is known once it comes, and told to end."""
+        self.slow_program()
+        self.server.delay("POST", "/jobs/runs$", 1, times=1, after=True)
+        child = self.start()
+        job = daemon.wait(lambda: self.server.all_runs(), what="a run")[0]
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(5, child.wait(60))
+        self.assertEqual("cancelled", self.until_there(job.id, *lake.FINAL))
+        self.assertEqual([], self.moved())
+
+    def test_cancelled_there_by_somebody(self):
+        self.good("gravitino", "register", "--program", self.nap_after())
+        child = self.start()
+        job = daemon.wait(lambda: self.server.all_runs(), what="a run")[0]
+        daemon.wait(lambda: self.moved() == ORPHANS, what="the files in quarantine")
+        self.call("POST", "/jobs/runs/" + job.id)
+        self.assertEqual(5, child.wait(60))
+        self.assertEqual(("failed", 2), (self.runs()[0]["status"], self.runs()[0]["moved"]))
+
+    def nap_after(self):
+        script = self.write("bin/slow", '#!/bin/sh\n"%s" "$@"\nexec sleep 20\n' % os.path.realpath(program.path()))
+        os.chmod(script, 0o755)
+        return script
+
     def crash_at(self, condition):
         child = self.start()
         daemon.wait(condition, what="the moment of the crash")
