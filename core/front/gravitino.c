@@ -72,22 +72,26 @@ static int choose(struct ebb_cli *cli, bool is_one, struct ebb_strs *out, struct
                : none_there(err);
 }
 
-/* Work on each catalog in turn. */
+/* Work on each catalog in turn: one whose server does not answer keeps nobody from the others. The first error counts.
+ */
 static int each_catalog(struct ebb_cli *cli, bool is_one,
                         int (*work)(struct ebb_cli *cli, const char *catalog, struct ebb_err *err), struct ebb_err *err)
 {
     struct ebb_strs names;
-    int rc;
+    struct ebb_err why;
+    int rc, one = 0, first = 0;
 
     ebb_strs_init(&names);
     cli->progress = EBB_PROGRESS_NONE;
     rc = ebb_cli_start(cli, false, err);
     if (!rc)
         rc = choose(cli, is_one, &names, err);
-    for (size_t i = 0; !rc && i < names.count; i++)
-        rc = work(cli, names.items[i], err);
+    for (size_t i = 0; !rc && one != -(int)EBB_ECANCELLED && i < names.count; i++) {
+        one = work(cli, names.items[i], first ? &why : err);
+        first = first ? first : one;
+    }
     ebb_strs_fini(&names);
-    return rc;
+    return rc ? rc : first;
 }
 
 /* ---- register ---- */
@@ -215,7 +219,7 @@ struct status {
     char version[64];
     const char *template; /* registered, missing, foreign */
     struct ebb_jsonw w;
-    struct ebb_buf policies; /* for people */
+    struct ebb_buf policies; /* of JSON the whole: half of it is not told */
     struct ebb_metalake_synced synced;
 };
 
@@ -267,7 +271,7 @@ static int print_policy(void *data, const struct ebb_metalake_policy *p, struct 
         ebb_print_strs_json(&s->w, "ties", p->ties);
         ebb_print_strs_json(&s->w, "ignored", p->ignored);
         ebb_jsonw_end(&s->w, '}');
-        return ebb_buf_check(&s->cli->out, "status", err);
+        return ebb_buf_check(&s->policies, "status", err);
     }
     ebb_buf_puts(&s->policies, "    ");
     ebb_print_text(&s->policies, p->name);
@@ -316,7 +320,7 @@ static void print_people(struct status *s)
 
 static void begin_json(struct status *s)
 {
-    ebb_jsonw_init(&s->w, &s->cli->out);
+    ebb_jsonw_init(&s->w, &s->policies);
     ebb_jsonw_begin(&s->w, '{');
     ebb_jsonw_kstr(&s->w, "catalog", s->catalog);
     ebb_jsonw_kstr(&s->w, "version", s->version);
@@ -339,7 +343,8 @@ static int print_status(struct status *s, struct ebb_gravitino *g, struct ebb_er
     if (s->cli->is_json) {
         ebb_jsonw_end(&s->w, ']');
         ebb_jsonw_end(&s->w, '}');
-        ebb_buf_putc(&s->cli->out, '\n');
+        ebb_buf_putc(&s->policies, '\n');
+        ebb_buf_add_str(&s->cli->out, ebb_buf_str(&s->policies));
     } else {
         print_people(s);
     }
