@@ -204,7 +204,7 @@ static int exchange(struct ebb_gravitino *g, struct ebb_gravitino_call *call, co
             return rc;
         rc = send_call(g, call, url, got, &why);
     }
-    return rc ? ebb__gravitino_unanswered(g, call->what, &why, err) : 0;
+    return rc ? ebb__gravitino_unanswered(g, &(struct ebb__gravitino_about){call->what, g->uri}, &why, err) : 0;
 }
 
 int ebb_gravitino_ask(struct ebb_gravitino *g, struct ebb_gravitino_call *call, struct ebb_buf *answer,
@@ -227,7 +227,8 @@ int ebb_gravitino_ask(struct ebb_gravitino *g, struct ebb_gravitino_call *call, 
     if (!rc && got.status == 200)
         ebb_buf_add_str(answer, ebb_buf_str(&got.body));
     else if (!rc)
-        rc = ebb__gravitino_refused(g, call->what, got.status, ebb_buf_str(&got.body), call->type, err);
+        rc = ebb__gravitino_refused(g, &(struct ebb__gravitino_about){call->what, g->uri}, got.status,
+                                    ebb_buf_str(&got.body), call->type, err);
     if (!rc)
         rc = ebb_buf_check(answer, call->what, err);
     ebb_http_fetched_fini(&got);
@@ -239,12 +240,13 @@ int ebb_gravitino_ask(struct ebb_gravitino *g, struct ebb_gravitino_call *call, 
 
 static int take_token(struct ebb_gravitino *g, const struct ebb_http_fetched *got, struct ebb_err *err)
 {
+    const struct ebb__gravitino_about about = {"token", g->oauth_uri};
     char *token = NULL, type[64];
     int64_t expires_s = -1;
     int rc;
 
     if (got->status != 200) {
-        rc = ebb__gravitino_refused(g, "token", got->status, ebb_buf_str(&got->body), type, err);
+        rc = ebb__gravitino_refused(g, &about, got->status, ebb_buf_str(&got->body), type, err);
         ebb_err_hint(err, "check catalogs.%s.credential (\"ID:SECRET\"), oauth2_server_uri and scope", g->name);
         return rc;
     }
@@ -282,7 +284,7 @@ static int get_token(struct ebb_gravitino *g, struct ebb_err *err)
     call.headers = &headers;
     call.body = ebb_buf_str(&form);
     if (!rc && ebb_http_sync_call(g->http, &call, &got, &why))
-        rc = ebb__gravitino_unanswered(g, "token", &why, err);
+        rc = ebb__gravitino_unanswered(g, &(struct ebb__gravitino_about){"token", g->oauth_uri}, &why, err);
     if (!rc)
         rc = take_token(g, &got, err);
     ebb_http_fetched_fini(&got);

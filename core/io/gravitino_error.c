@@ -154,8 +154,8 @@ static void hint(const struct ebb_gravitino *g, int status, const struct told *t
         ebb_err_hint(err, "it is disabled there");
 }
 
-int ebb__gravitino_refused(const struct ebb_gravitino *g, const char *what, int status, struct ebb_str body,
-                           char type[64], struct ebb_err *err)
+int ebb__gravitino_refused(const struct ebb_gravitino *g, const struct ebb__gravitino_about *about, int status,
+                           struct ebb_str body, char type[64], struct ebb_err *err)
 {
     struct told told;
     enum ebb_error kind;
@@ -163,7 +163,7 @@ int ebb__gravitino_refused(const struct ebb_gravitino *g, const char *what, int 
     read_told(g, body, &told);
     kind = kind_of(status, &told);
     snprintf(type, 64, "%s", told.type);
-    ebb_err_set(err, kind, "catalog '%s': %s: %s answers %d%s%s: %s", g->name, what, g->uri, status,
+    ebb_err_set(err, kind, "catalog '%s': %s: %s answers %d%s%s: %s", g->name, about->what, about->uri, status,
                 told.type[0] ? " " : "", told.type, told.message[0] ? told.message : reason(status));
     if (err) /* its 500 is often an answer to what was asked, and stays so (reference: Gravitino 1.3) */
         err->retryable =
@@ -172,8 +172,8 @@ int ebb__gravitino_refused(const struct ebb_gravitino *g, const char *what, int 
     return -(int)kind;
 }
 
-int ebb__gravitino_unanswered(const struct ebb_gravitino *g, const char *what, const struct ebb_err *why,
-                              struct ebb_err *err)
+int ebb__gravitino_unanswered(const struct ebb_gravitino *g, const struct ebb__gravitino_about *about,
+                              const struct ebb_err *why, struct ebb_err *err)
 {
     enum ebb_error kind = why->error == EBB_EIO || why->error == EBB_EUSAGE ? EBB_ECATALOG : why->error;
 
@@ -182,7 +182,7 @@ int ebb__gravitino_unanswered(const struct ebb_gravitino *g, const char *what, c
             *err = *why;
         return -(int)kind;
     }
-    ebb_err_set(err, kind, "catalog '%s': %s: %s: %s", g->name, what, g->uri, why->message);
+    ebb_err_set(err, kind, "catalog '%s': %s: %s: %s", g->name, about->what, about->uri, why->message);
     if (strcasestr(why->message, "certificate") || strcasestr(why->message, "SSL"))
         ebb_err_hint(err, "if the server's certificate is of an authority of your own, name it: catalogs.%s.ca_file",
                      g->name);

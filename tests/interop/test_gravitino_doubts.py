@@ -122,5 +122,29 @@ class Secrets(lake.Base):
             self.assertNotIn("h1dden", done.out + done.err)
 
 
+class Tokens(lake.Base):
+    catalog_options = 'credential = "ebb:secret-of-ebb", oauth2_server_uri = "http://127.0.0.1:1/token"'
+
+    def test_who_gives_no_token_is_named(self):
+        done = self.refused(3, "http://127.0.0.1:1/token", "gravitino", "status")
+        self.assertNotIn("secret-of-ebb", done.err)
+        self.catalog_options = 'credential = "ebb:secret-of-ebb", oauth2_server_uri = "%s/nobody"' % self.server.uri
+        self.configure()
+        done = self.refused(3, "/nobody answers 404", "gravitino", "status")
+        self.assertIn("oauth2_server_uri", done.err)
+
+
+class Several(lake.Base):
+    def test_one_that_is_down_keeps_nobody_from_the_others(self):
+        down = self.catalog(uri='"http://127.0.0.1:1"')
+        self.write("ebb.lua", 'return { catalogs = { lake = { type = "directory", path = "./wh" }, aaa = %s, grav = %s, zzz = %s } }' % (down, self.catalog(), down))
+        self.policy_there("p", content(), ("catalog lakehouse",))
+        done = self.refused(3, "127.0.0.1:1", "gravitino", "sync")
+        self.assertEqual("grav: 1 policies about orphan files, 1 of them run; taken over\n", done.out)
+        done = self.ebb("gravitino", "status", "--json")
+        self.assertEqual(3, done.status)
+        self.assertEqual(["grav"], [json.loads(line)["catalog"] for line in done.out.splitlines() if "catalog" in json.loads(line)])
+
+
 if __name__ == "__main__":
     unittest.main()
