@@ -156,6 +156,20 @@ static int compare_times(const char *a, const char *b)
     return 0;
 }
 
+/* "2026-11-30T18:51:58" and what may follow: it is compared byte by byte, and kept beside other words. */
+static bool is_instant(const char *text)
+{
+    static const char SHAPE[] = "0000-00-00T00:00:00";
+    size_t n = strlen(text), i = 0;
+
+    for (; SHAPE[i]; i++)
+        if (SHAPE[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != SHAPE[i])
+            return false;
+    if (text[i] == '.')
+        i += 1 + strspn(text + i + 1, "0123456789");
+    return n < EBB_METALAKE_TIME && text[i] == 'Z' && !text[i + 1];
+}
+
 struct search {
     const char *template, *creator, *since;
     struct ebb_metalake_run *out;
@@ -172,7 +186,7 @@ static int look_at(struct search *s, const struct ebb_value *job, struct ebb_err
 
     if (!of || strcmp(of, s->template) != 0)
         return 0;
-    if (!at || !at[0] || strlen(at) >= EBB_METALAKE_TIME || at[strlen(at) - 1] != 'Z')
+    if (!at || !is_instant(at))
         return ebb_err_set(err, EBB_ECATALOG, "job runs: the server does not tell when a run was made");
     if (compare_times(at, s->newest) > 0)
         snprintf(s->newest, sizeof s->newest, "%s", at);
