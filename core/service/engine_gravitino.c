@@ -217,6 +217,8 @@ static int gravitino_poll(void *run, int wait_ms, enum ebb_engine_state *state, 
     }
     if (!rc)
         *state = judge(g, err);
+    else if (err && (rc == -(int)EBB_ECATALOG || rc == -(int)EBB_EPERMISSION))
+        err->retryable = true; /* whatever keeps us from asking, the run goes on */
     return as_engine(rc, err);
 }
 

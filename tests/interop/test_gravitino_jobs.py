@@ -295,6 +295,18 @@ class RunThrough(lake.Base):
         self.server.thaw()
         self.assertEqual(0, child.wait(120))
 
+    def test_errors_of_the_server_while_it_is_awaited(self):
+        """None of them is the end of the run."""
+        self.server.freeze()
+        child = self.start()
+        for status, body in ((500, {"code": 1002, "type": "RuntimeException", "message": "x"}), (401, {"code": 1011, "type": "UnauthorizedException", "message": "x"}), (200, {"code": 0})):
+            looks = self.server.count("GET", "/jobs/runs/")
+            self.server.fail("GET", "/jobs/runs/", status, times=1, body=json.dumps(body).encode())
+            daemon.wait(lambda: self.server.count("GET", "/jobs/runs/") > looks + 1, what="another look")
+        self.server.thaw()
+        self.assertEqual(0, child.wait(60))
+        self.assertEqual(("done", 2), (self.runs()[0]["status"], self.runs()[0]["moved"]))
+
     def test_a_run_that_the_server_forgot(self):
         self.server.freeze()
         child = self.start()
