@@ -27,13 +27,26 @@ static void tell_diagnostics(struct ebb__doctor *d, const struct ebb_diagnostics
                         list->items[i].line, list->items[i].column, list->items[i].message);
 }
 
+/* Whether policies may come from elsewhere than the folder. */
+static bool has_server(const struct ebb__doctor *d)
+{
+    for (size_t i = 0; i < d->config->catalog_count; i++)
+        if (!strcmp(d->config->catalogs[i].type, "gravitino"))
+            return true;
+    return false;
+}
+
 static void tell_generation(struct ebb__doctor *d)
 {
     size_t modes[3] = {0};
 
     for (size_t i = 0; i < d->generation->bound_count; i++)
         modes[d->generation->bound[i].binding->mode]++;
-    if (!d->generation->bound_count)
+    if (!d->generation->bound_count && has_server(d))
+        ebb__doctor_say(d, EBB_DOCTOR_OK, "policies", "",
+                        "policies %zu, none is bound here: those of the server are, see ebb gravitino status",
+                        d->generation->policy_count);
+    else if (!d->generation->bound_count)
         ebb__doctor_say(d, EBB_DOCTOR_WARN, "policies", "bind = { { policy = \"…\", mode = \"observe\" } } in ebb.lua",
                         "policies %zu, none is bound: nothing is ever due", d->generation->policy_count);
     else

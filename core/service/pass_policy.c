@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "service/generation.h"
+#include "service/objects.h"
 #include "service/pass_priv.h"
 
 static bool has_scripts(const char *dir)
@@ -69,7 +70,7 @@ static int load_named(struct ebb_policy_list *list, const char *name, struct ebb
                            "policy %s: not found among those that load; another does not load: %s", name,
                            list->first_error.message);
     ebb_err_set(err, EBB_ENOT_FOUND, "policy %s: no policy of that name in the configured folder", name);
-    if (!strncmp(name, "object:", 7))
+    if (ebb_is_object_name(name))
         ebb_err_hint(err,
                      "a policy object lives in the daemon: GET /api/next?policy=%.200s, "
                      "/api/tables/TABLE/whynot?policy=%.200s",

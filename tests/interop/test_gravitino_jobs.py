@@ -44,6 +44,7 @@ class Registering(lake.Base):
         def told():
             return [line for line in self.ebb("doctor").out.splitlines() if line.split()[1] == "gravitino"]
         self.assertEqual(["ok    gravitino       grav: job template %s is not registered" % TEMPLATE], told())
+        self.assertIn("ok    policies        policies 0, none is bound here: those of the server are", self.ebb("doctor").out)
         self.configure("engines = { gravitino = {} }")
         self.assertEqual(["warn  gravitino       grav: job template %s is not registered" % TEMPLATE], told())
         self.register()

@@ -341,6 +341,8 @@ class Running(lake.Base):
         self.bound(1)
         self.assertEqual([], self.daemon.ask("/api/metalakes/default/policies").json()["names"])
         self.assertIn("gravitino:grav.weekly", self.daemon.ask("/api/policies").text)
+        self.refused(64, "/api/tables/TABLE/whynot?policy=gravitino:grav.weekly", "whynot", "gravitino:grav.weekly", "grav.db.orders")
+        self.assertEqual(200, self.daemon.ask("/api/tables/grav.db.orders/whynot?policy=gravitino:grav.weekly").status)
 
 
 if __name__ == "__main__":
