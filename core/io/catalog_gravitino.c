@@ -462,7 +462,8 @@ static int list_gravitino(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void 
     if (!rc && s->backing)
         rc = ebb_catalog_list(s->backing, keep_ref, &behind, err);
     if (!rc) {
-        qsort(behind.refs, behind.count, sizeof *behind.refs, by_names);
+        if (behind.count > 1)
+            qsort(behind.refs, behind.count, sizeof *behind.refs, by_names);
         ebb_strs_sort(&schemas);
     }
     for (size_t i = 0; !rc && i < schemas.count; i++)

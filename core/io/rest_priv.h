@@ -36,7 +36,7 @@ struct ebb__rest {
     unsigned token_turn;     /* how many there were */
     struct ebb_strs headers; /* configured ones */
     bool vended, is_ready;
-    bool is_deaf; /* as http, which may not be there (yet) */
+    bool is_deaf;               /* as http, which may not be there (yet) */
     bool has_credentials_route; /* the server lists it */
     uint64_t requests;
     struct ebb_http_sync *http;
@@ -82,7 +82,8 @@ struct ebb__rest_ask {
     struct ebb_err err;
     /* private */
     unsigned turn;
-    bool was_renewed, is_done;
+    unsigned renewals; /* how often it was sent again because its token was not taken */
+    bool is_done;
 };
 /* Ask all, some at a time; each tells what became of it. Non-zero for what concerns all: EBB_ECANCELLED, EBB_ENOMEM, no
  * token can be had. */

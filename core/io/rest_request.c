@@ -3,6 +3,7 @@
 
 #include "io/rest_priv.h"
 
+#define RENEWALS_MAX 3
 #define URL_MAX ((size_t)16384)
 #define TRIES 5
 #define SMALL_MS 120000
@@ -176,10 +177,11 @@ void ebb__rest_set_deaf(struct ebb__rest *r, bool is_deaf)
         ebb_http_sync_set_deaf(r->http, is_deaf);
 }
 
-/* The token was not taken (any more): once more with another, if there is one. */
+/* The token was not taken (any more): again with another, if there is one. Others that are under way may use up that
+ * one, too. */
 static bool is_refused(const struct ebb__rest_ask *ask)
 {
-    return ask->is_done && (ask->status == 401 || ask->status == 419) && !ask->was_renewed && !ask->token;
+    return ask->is_done && (ask->status == 401 || ask->status == 419) && ask->renewals < RENEWALS_MAX && !ask->token;
 }
 
 static int send_again(struct ebb__rest *r, struct ebb__rest_ask *ask, struct ebb_err *err)
@@ -187,7 +189,7 @@ static int send_again(struct ebb__rest *r, struct ebb__rest_ask *ask, struct ebb
     struct ebb_err why = {0};
     int rc;
 
-    ask->was_renewed = true;
+    ask->renewals++;
     if (!r->credential && r->token_turn == ask->turn)
         return 0; /* there is no other */
     rc = ebb__rest_renew(r, ask->turn, &why);
@@ -216,7 +218,8 @@ static int run_many(struct ebb__rest *r, struct ebb__rest_ask *asks, size_t n, s
         for (size_t i = first; !rc && i < next; i++)
             if (is_refused(&asks[i]))
                 rc = send_again(r, &asks[i], err);
-        while (first < next && asks[first].is_done)
+        /* one may have been refused while another got a token */
+        while (first < next && asks[first].is_done && !is_refused(&asks[first]))
             first++;
     }
     return rc;

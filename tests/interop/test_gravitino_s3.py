@@ -24,7 +24,7 @@ DAY_MS = 86400 * 1000
 
 class OnS3(Caller, unittest.TestCase):
     def setUp(self):
-        self.rest = servers.rest("1.10.1")
+        self.rest = servers.rest()
         self.s3 = self.rest.s3
         self.top = tempfile.mkdtemp(prefix="ebb-gravitino-")
         self.addCleanup(shutil.rmtree, self.top, ignore_errors=True)
@@ -40,7 +40,7 @@ class OnS3(Caller, unittest.TestCase):
         self.key = self.make()
 
     def make(self):
-        self.rest.call("POST", "namespaces", {"namespace": [NAMESPACE], "properties": {}})
+        self.rest.namespace([NAMESPACE], __name__)
         status, answer = self.rest.call("POST", "namespaces/%s/tables" % NAMESPACE, {"name": TABLE, "schema": SCHEMA, "stage-create": False, "properties": {}})
         self.assertIn(status, (200, 409), answer)
         key = self.rest.load(NAMESPACE, TABLE)["metadata"]["location"].split("/", 3)[3]

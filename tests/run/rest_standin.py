@@ -185,7 +185,7 @@ class Catalog:
     def check_token(self, headers):
         if self.token is None and self.credential is None:
             return None
-        self.uses += 1
+        self.uses += headers.get("Authorization") == "Bearer %s" % self.token
         if self.uses_max is not None and self.uses > self.uses_max:
             self.token = "expired"
         if headers.get("Authorization") != "Bearer %s" % self.token or self.token == "expired":
