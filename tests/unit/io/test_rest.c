@@ -239,8 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_in_urls), cmocka_unit_test(test_configuration), cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deaf),
+        cmocka_unit_test(test_tables),        cmocka_unit_test(test_errors),        cmocka_unit_test(test_deaf),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
