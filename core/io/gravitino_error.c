@@ -7,6 +7,7 @@
 
 #include "format/json.h"
 #include "io/gravitino_priv.h"
+#include "io/told_priv.h"
 
 #define CODE_NOT_FOUND 1003
 #define CODE_EXISTS 1004
@@ -18,47 +19,7 @@ struct told {
     char type[64], message[500];
 };
 
-static void copy_cut(char *out, size_t max, struct ebb_str text)
-{
-    size_t n = text.n < max ? text.n : max - 1;
-
-    while (n && n < text.n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
-        n--;
-    memcpy(out, text.p, n);
-    out[n] = '\0';
-    for (size_t i = 0; i < n; i++) /* also a NUL */
-        if ((unsigned char)out[i] < ' ')
-            out[i] = ' ';
-}
-
-static bool repeats(struct ebb_str text, const char *secret)
-{
-    size_t n = secret ? strlen(secret) : 0;
-
-    return n >= 4 && text.n >= n && memmem(text.p, text.n, secret, n);
-}
-
-static bool tells_credential(const struct ebb_gravitino *g, struct ebb_str text)
-{
-    const char *colon = g->credential ? strchr(g->credential, ':') : NULL;
-
-    return repeats(text, g->token) || repeats(text, g->credential) || repeats(text, colon ? colon + 1 : NULL);
-}
-
-/* Of "Token abc" also what stands behind the scheme. */
-static bool tells_header(const struct ebb_gravitino *g, struct ebb_str text)
-{
-    for (size_t i = 0; i < g->headers.count; i++) {
-        const char *value = strchr(g->headers.items[i], ':'), *last = value ? strrchr(value, ' ') : NULL;
-
-        if (value && (repeats(text, value + 1 + strspn(value + 1, " ")) || repeats(text, last ? last + 1 : NULL)))
-            return true;
-    }
-    return false;
-}
-
-/* Secrets are looked for in the whole text: of one that is cut, a part could be left. */
-static int read_member(const struct ebb_gravitino *g, struct ebb_json *j, struct told *out, struct ebb_err *err)
+static int read_member(const struct ebb__secrets *secrets, struct ebb_json *j, struct told *out, struct ebb_err *err)
 {
     bool is_code = ebb_json_is_text(j, "code"), is_type = ebb_json_is_text(j, "type");
     bool is_message = ebb_json_is_text(j, "message");
@@ -68,17 +29,18 @@ static int read_member(const struct ebb_gravitino *g, struct ebb_json *j, struct
         return rc;
     if (is_code && j->kind == EBB_JSON_INT)
         out->code = j->number;
-    else if (j->kind != EBB_JSON_STRING || !(is_type || is_message))
+    else if (is_type && j->kind == EBB_JSON_STRING)
+        ebb__told_copy(secrets, j->text, out->type, sizeof out->type);
+    else if (is_message && j->kind == EBB_JSON_STRING)
+        ebb__told_copy(secrets, j->text, out->message, sizeof out->message);
+    else
         return ebb_json_skip(j, err);
-    else if (is_type && !tells_credential(g, j->text))
-        copy_cut(out->type, sizeof out->type, j->text);
-    else if (is_message && !tells_credential(g, j->text) && !tells_header(g, j->text))
-        copy_cut(out->message, sizeof out->message, j->text);
     return 0;
 }
 
 static void read_told(const struct ebb_gravitino *g, struct ebb_str body, struct told *out)
 {
+    const struct ebb__secrets secrets = {g->token, g->credential, &g->headers};
     struct ebb_json j;
     int rc;
 
@@ -87,7 +49,7 @@ static void read_told(const struct ebb_gravitino *g, struct ebb_str body, struct
     ebb_json_init(&j, "error", body.p, body.n);
     rc = ebb_json_expect(&j, EBB_JSON_OBJECT, "error", NULL);
     while (!rc && !(rc = ebb_json_next(&j, NULL)) && j.kind == EBB_JSON_KEY)
-        rc = read_member(g, &j, out, NULL);
+        rc = read_member(&secrets, &j, out, NULL);
     if (rc) {
         memset(out, 0, sizeof *out);
         out->code = -1;

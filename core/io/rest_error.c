@@ -7,49 +7,38 @@
 
 #include "io/rest_priv.h"
 
-static void copy_cut(char *out, size_t max, struct ebb_str text)
-{
-    size_t n = text.n < max ? text.n : max - 1;
-
-    while (n && n < text.n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
-        n--;
-    memcpy(out, text.p, n);
-    out[n] = '\0';
-    for (size_t i = 0; i < n; i++) /* also a NUL */
-        if ((unsigned char)out[i] < ' ')
-            out[i] = ' ';
-}
-
 /* ---- shapes ---- */
 
-static int read_text(struct ebb_json *j, char *out, size_t max, struct ebb_err *err)
+static int read_text(struct ebb_json *j, const struct ebb__secrets *secrets, char *out, size_t max, struct ebb_err *err)
 {
     int rc = ebb_json_next(j, err);
 
     if (!rc && j->kind == EBB_JSON_STRING)
-        copy_cut(out, max, j->text);
+        ebb__told_copy(secrets, j->text, out, max);
     else if (!rc)
         rc = ebb_json_skip(j, err);
     return rc;
 }
 
 /* {"message", "type", "code", "stack"}, behind its opening. */
-static int read_inner(struct ebb_json *j, struct ebb__rest_told *out, struct ebb_err *err)
+static int read_inner(struct ebb_json *j, const struct ebb__secrets *secrets, struct ebb__rest_told *out,
+                      struct ebb_err *err)
 {
     int rc = 0;
 
     while (!rc && !(rc = ebb_json_next(j, err)) && j->kind == EBB_JSON_KEY)
         if (ebb_json_is_text(j, "message"))
-            rc = read_text(j, out->message, sizeof out->message, err);
+            rc = read_text(j, secrets, out->message, sizeof out->message, err);
         else if (ebb_json_is_text(j, "type"))
-            rc = read_text(j, out->type, sizeof out->type, err);
+            rc = read_text(j, secrets, out->type, sizeof out->type, err);
         else
             rc = ebb_json_skip(j, err);
     return rc;
 }
 
 /* {"error": {…}}, or OAuth's {"error": "invalid_client", "error_description": "…"}. */
-static int read_outer(struct ebb_json *j, struct ebb__rest_told *out, bool *is_told, struct ebb_err *err)
+static int read_outer(struct ebb_json *j, const struct ebb__secrets *secrets, struct ebb__rest_told *out, bool *is_told,
+                      struct ebb_err *err)
 {
     int rc = ebb_json_expect(j, EBB_JSON_OBJECT, "error", err);
 
@@ -59,12 +48,12 @@ static int read_outer(struct ebb_json *j, struct ebb__rest_told *out, bool *is_t
         rc = ebb_json_next(j, err);
         if (!rc && is_error && j->kind == EBB_JSON_OBJECT) {
             *is_told = true;
-            rc = read_inner(j, out, err);
+            rc = read_inner(j, secrets, out, err);
         } else if (!rc && is_error && j->kind == EBB_JSON_STRING) {
             *is_told = true;
-            copy_cut(out->type, sizeof out->type, j->text);
+            ebb__told_copy(secrets, j->text, out->type, sizeof out->type);
         } else if (!rc && is_text && j->kind == EBB_JSON_STRING) {
-            copy_cut(out->message, sizeof out->message, j->text);
+            ebb__told_copy(secrets, j->text, out->message, sizeof out->message);
         } else if (!rc) {
             rc = ebb_json_skip(j, err);
         }
@@ -72,14 +61,14 @@ static int read_outer(struct ebb_json *j, struct ebb__rest_told *out, bool *is_t
     return rc;
 }
 
-bool ebb__rest_parse_error(struct ebb_str json, struct ebb__rest_told *out)
+bool ebb__rest_parse_error(struct ebb_str json, const struct ebb__secrets *secrets, struct ebb__rest_told *out)
 {
     struct ebb_json j;
     bool is_told = false;
 
     memset(out, 0, sizeof *out);
     ebb_json_init(&j, "error", json.p, json.n);
-    if (read_outer(&j, out, &is_told, NULL) || !is_told) {
+    if (read_outer(&j, secrets, out, &is_told, NULL) || !is_told) {
         memset(out, 0, sizeof *out);
         is_told = false;
     }
@@ -88,7 +77,7 @@ bool ebb__rest_parse_error(struct ebb_str json, struct ebb__rest_told *out)
 }
 
 /* The title of an HTML page. */
-static bool parse_title(struct ebb_str body, char *out, size_t max)
+static bool parse_title(struct ebb_str body, const struct ebb__secrets *secrets, char *out, size_t max)
 {
     const char *at = body.n ? memmem(body.p, body.n, "<title>", 7) : NULL;
     const char *end;
@@ -99,30 +88,8 @@ static bool parse_title(struct ebb_str body, char *out, size_t max)
     end = memchr(at, '<', body.n - (size_t)(at - body.p));
     if (!end)
         return false;
-    copy_cut(out, max, (struct ebb_str){at, (size_t)(end - at)});
+    ebb__told_copy(secrets, (struct ebb_str){at, (size_t)(end - at)}, out, max);
     return true;
-}
-
-static bool repeats(const char *text, const char *secret)
-{
-    return secret && strlen(secret) >= 4 && strstr(text, secret);
-}
-
-static void hide(const struct ebb__rest *r, struct ebb__rest_told *told)
-{
-    const char *colon = r->credential ? strchr(r->credential, ':') : NULL;
-    const char *secrets[] = {r->token, r->credential, colon ? colon + 1 : NULL};
-    bool is_secret = false;
-
-    for (size_t i = 0; i < 3; i++)
-        is_secret = is_secret || repeats(told->message, secrets[i]) || repeats(told->type, secrets[i]);
-    for (size_t i = 0; i < r->headers.count; i++) {
-        const char *value = strchr(r->headers.items[i], ':');
-
-        is_secret = is_secret || (value && repeats(told->message, value + 1 + strspn(value + 1, " ")));
-    }
-    if (is_secret)
-        memset(told, 0, sizeof *told);
 }
 
 /* ---- the error ---- */
@@ -182,16 +149,16 @@ static const char *reason(int status)
 int ebb__rest_fail(const struct ebb__rest *r, const char *what, int status, struct ebb_str body, char type[64],
                    struct ebb_err *err)
 {
+    const struct ebb__secrets secrets = {r->token, r->credential, &r->headers};
     struct ebb__rest_told told;
-    bool is_told = ebb__rest_parse_error(body, &told);
+    bool is_told = ebb__rest_parse_error(body, &secrets, &told);
     const char *text;
 
     type[0] = '\0';
     if (is_told)
         snprintf(type, 64, "%s", told.type[0] ? told.type : "-");
     else
-        parse_title(body, told.message, sizeof told.message);
-    hide(r, &told);
+        parse_title(body, &secrets, told.message, sizeof told.message);
     text = told.message[0] ? told.message : reason(status);
     ebb_err_set(err, kind_of(status), "catalog '%s': %s: %s answers %d%s%s: %s", r->name, what, r->given_uri, status,
                 told.type[0] ? " " : "", told.type, text);

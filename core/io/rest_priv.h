@@ -13,6 +13,7 @@
 #include "format/json.h"
 #include "io/catalog.h"
 #include "io/http_sync.h"
+#include "io/told_priv.h"
 
 #define EBB__REST_PAGE 1000         /* names asked for at once */
 #define EBB__REST_PAGES_MAX 10000   /* of one listing */
@@ -180,10 +181,11 @@ int ebb__rest_parse_table(const char *what, struct ebb_str json, struct ebb__res
 /* {"storage-credentials":[…]}: keys and key_count only. */
 int ebb__rest_parse_credentials(const char *what, struct ebb_str json, struct ebb__rest_table *out,
                                 struct ebb_err *err);
-/* An error in the catalog's form, or OAuth's: type and message, "" where missing. False: neither. Texts are cut. */
+/* An error in the catalog's form, or OAuth's: type and message, "" where missing. False: neither. Texts are
+ * taken as by ebb__told_copy. */
 struct ebb__rest_told {
     char type[64], message[320];
 };
-bool ebb__rest_parse_error(struct ebb_str json, struct ebb__rest_told *out);
+bool ebb__rest_parse_error(struct ebb_str json, const struct ebb__secrets *secrets, struct ebb__rest_told *out);
 
 #endif

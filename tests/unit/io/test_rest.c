@@ -196,14 +196,15 @@ static void test_errors(void **state)
 
     (void)state;
     assert_true(ebb__rest_parse_error(
-        EBB_STR("{\"error\":{\"message\":\"m\",\"type\":\"T\",\"code\":404,\"stack\":[]}}"), &told));
+        EBB_STR("{\"error\":{\"message\":\"m\",\"type\":\"T\",\"code\":404,\"stack\":[]}}"), NULL, &told));
     assert_string_equal(told.type, "T");
-    assert_true(ebb__rest_parse_error(EBB_STR("{\"error\":\"invalid_client\",\"error_description\":\"d\"}"), &told));
+    assert_true(
+        ebb__rest_parse_error(EBB_STR("{\"error\":\"invalid_client\",\"error_description\":\"d\"}"), NULL, &told));
     assert_string_equal(told.type, "invalid_client");
     assert_string_equal(told.message, "d");
-    assert_false(ebb__rest_parse_error(EBB_STR("<html>"), &told));
-    assert_false(ebb__rest_parse_error(EBB_STR("{}"), &told));
-    assert_false(ebb__rest_parse_error(EBB_STR(""), &told));
+    assert_false(ebb__rest_parse_error(EBB_STR("<html>"), NULL, &told));
+    assert_false(ebb__rest_parse_error(EBB_STR("{}"), NULL, &told));
+    assert_false(ebb__rest_parse_error(EBB_STR(""), NULL, &told));
     assert_int_equal(
         ebb__rest_fail(rest, "table a.b", 403, EBB_STR("{\"error\":{\"message\":\"x SECRET-TOKEN\"}}"), type, &err),
         -EBB_EPERMISSION);
@@ -213,6 +214,33 @@ static void test_errors(void **state)
     assert_non_null(strstr(err.message, "Error 400"));
     assert_string_equal(type, "");
     ebb__rest_free(rest);
+}
+
+/* A message is cut: what is left of a secret at its end would be told. */
+static void test_secrets(void **state)
+{
+    char *const header[] = {(char *)(uintptr_t) "X-Key: Token h1dden-key"};
+    const struct ebb_strs headers = {(char **)(uintptr_t)header, 1, 1};
+    const struct ebb__secrets secrets = {"s3cr3t-token", "client:c0nfid", &headers};
+    static const char *const TOLD[] = {"bad token s3cr3t-token", "client:c0nfid", "is it c0nfid?", "Token h1dden-key",
+                                       "h1dden-key"};
+    char out[16];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++) {
+        ebb__told_copy(&secrets, ebb_str_of(TOLD[i]), out, sizeof out);
+        assert_string_equal(out, "");
+    }
+    ebb__told_copy(NULL, ebb_str_of(TOLD[0]), out, sizeof out);
+    assert_string_equal(out, "bad token s3cr3");
+    ebb__told_copy(&secrets, EBB_STR("client\ns3cr3t-toke"), out, sizeof out);
+    assert_string_equal(out, "client s3cr3t-t");
+    ebb__told_copy(&secrets, EBB_STR("12345678901234\xC3\xA9"), out, sizeof out);
+    assert_string_equal(out, "12345678901234");
+    ebb__told_copy(&secrets, EBB_STR("a\0b"), out, sizeof out);
+    assert_string_equal(out, "a b");
+    ebb__told_copy(&secrets, (struct ebb_str){NULL, 0}, out, sizeof out);
+    assert_string_equal(out, "");
 }
 
 /* Steps that must come to their end: also where the first request comes after that was said. */
@@ -240,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_in_urls), cmocka_unit_test(test_configuration), cmocka_unit_test(test_pages),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_errors),        cmocka_unit_test(test_deaf),
+        cmocka_unit_test(test_secrets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
