@@ -395,6 +395,8 @@ int ebb_s3_move_many(struct ebb_s3 *s3, const char *from_bucket, const char *to_
     struct ebb_err why = {0};
     int rc;
 
+    for (size_t i = 0; !moves && i < n; i++)
+        ebb_err_nomem(&items[i].err);
     if (!moves)
         return ebb_err_nomem(err);
     for (size_t i = 0; i < n; i++) {

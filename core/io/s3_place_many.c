@@ -71,8 +71,8 @@ static int probe(struct ebb_s3_place *p, struct ebb_err *err)
     return rc;
 }
 
-static int run_moves(struct ebb_s3_place *from, struct ebb_s3_place *to, struct ebb_place_move_item *items, size_t n,
-                     struct ebb_s3_move_item *moves, struct keys *keys, struct ebb_err *err)
+static int make_moves(struct ebb_s3_place *from, struct ebb_s3_place *to, const struct ebb_place_move_item *items,
+                      size_t n, struct ebb_s3_move_item *moves, struct keys *keys, struct ebb_err *err)
 {
     int rc = probe(from, err);
 
@@ -90,26 +90,35 @@ static int run_moves(struct ebb_s3_place *from, struct ebb_s3_place *to, struct 
                                       .ebb_id = items[i].id,
                                       .ebb_mtime_ms = (st->moved_id[0] ? st->moved_mtime_ns : st->mtime_ns) / 1000000};
     }
-    if (!rc)
-        rc = ebb_s3_move_many(from->s3, from->bucket, to->bucket, from->abilities.deletes_if_match, moves, n, err);
-    for (size_t i = 0; i < n; i++) {
-        items[i].err = moves[i].err;
-        ebb__s3_place_stat(&moves[i].after, &items[i].after);
-    }
     return rc;
 }
 
+/* Each item tells, also after an error: what was not begun was not moved. */
 int ebb__s3_place_move_many(struct ebb_place *from, struct ebb_place *to, struct ebb_place_move_item *items, size_t n,
                             struct ebb_err *err)
 {
+    struct ebb_s3_place *source = ebb__s3_place_of(from), *goal = ebb__s3_place_of(to);
     struct ebb_s3_move_item *moves = calloc(n + 1, sizeof *moves);
+    struct ebb_err why = {0};
     struct keys keys;
-    int rc = keys_init(&keys, 2 * n, err);
+    bool is_begun;
+    int rc = keys_init(&keys, 2 * n, &why);
 
     if (!rc && !moves)
-        rc = ebb_err_nomem(err);
+        rc = ebb_err_nomem(&why);
     if (!rc)
-        rc = run_moves(ebb__s3_place_of(from), ebb__s3_place_of(to), items, n, moves, &keys, err);
+        rc = make_moves(source, goal, items, n, moves, &keys, &why);
+    is_begun = !rc;
+    if (!rc)
+        rc = ebb_s3_move_many(source->s3, source->bucket, goal->bucket, source->abilities.deletes_if_match, moves, n,
+                              &why);
+    for (size_t i = 0; i < n; i++) {
+        items[i].err = is_begun ? moves[i].err : why;
+        if (is_begun)
+            ebb__s3_place_stat(&moves[i].after, &items[i].after);
+    }
+    if (rc && err)
+        *err = why;
     keys_fini(&keys);
     free(moves);
     return rc;

@@ -79,6 +79,35 @@ static void test_each_tells(void **state)
     assert_non_null(strstr(server.last, "HEAD /pond/there "));
 }
 
+/* A move that was never begun, because nobody could be asked whether moves are safe there, is none that succeeded. */
+static void test_moves_that_were_not_begun(void **state)
+{
+    static const char *const answers[] = {DENIED, NULL};
+    const struct ebb_stat planned = {.is_file = true, .size_bytes = 3, .etag = "\"e\""};
+    struct ebb_place_move_item items[2];
+    struct scripted_server server;
+    struct ebb_storage *storage;
+    struct ebb_place *place = NULL;
+    struct ebb_err err = {0};
+
+    (void)state;
+    memset(items, 0, sizeof items);
+    for (size_t i = 0; i < 2; i++)
+        items[i] = (struct ebb_place_move_item){
+            .from_name = i ? "data/b" : "data/a", .to_name = i ? "q/b" : "q/a", .planned = &planned, .id = "x"};
+    start(&server, answers);
+    storage = new_storage(server.port, NULL);
+    assert_int_equal(ebb_place_open(storage, "s3://lake/t", EBB_PLACE_WRITE, &place, &err), 0);
+    assert_int_equal(ebb_place_move_many(place, place, items, 2, &err), -EBB_EPERMISSION);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(items[i].err.error, EBB_EPERMISSION);
+        assert_false(items[i].after.is_file);
+    }
+    ebb_place_close(place);
+    ebb_storage_free(storage);
+    server_stop(&server);
+}
+
 /* What ends all is nobody's answer. */
 static void test_cancelled(void **state)
 {
@@ -152,9 +181,8 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_tells),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_each_tells), cmocka_unit_test(test_moves_that_were_not_begun),
+        cmocka_unit_test(test_cancelled),  cmocka_unit_test(test_empty),
         cmocka_unit_test(test_none),
     };
 
