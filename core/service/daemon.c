@@ -41,6 +41,13 @@ bool ebb__is_store_error(const struct ebb_err *err)
            err->error == EBB_EAUDIT;
 }
 
+/* Whoever can't write says so: it is found out for all, but not again and again. */
+static void probe_if_due(struct ebb__daemon *d, int64_t now_ms)
+{
+    if ((d->store_fault.is_set || d->wants_probe) && now_ms >= d->store_try_ms)
+        ebb__daemon_probe(d);
+}
+
 void ebb__daemon_store_failed(struct ebb__daemon *d, const struct ebb_err *err)
 {
     bool was_set = d->store_fault.is_set;
@@ -112,8 +119,8 @@ static void on_note(void *data, enum ebb_note note, const char *text)
             ebb__daemon_pause(d, text, note == EBB_NOTE_PAUSE);
         break;
     case EBB_NOTE_STORE:
-        if (!d->store_fault.is_set && ebb_clock_elapsed_ms() >= d->store_try_ms)
-            ebb__daemon_probe(d);
+        d->wants_probe = true; /* with the next tick, if one was just made */
+        probe_if_due(d, ebb_clock_elapsed_ms());
         break;
     }
 }
@@ -189,8 +196,7 @@ static void measure_lag(struct ebb__daemon *d, int64_t now_ms)
 
 static void serve_tick(struct ebb__daemon *d, int64_t now_ms)
 {
-    if (d->store_fault.is_set && now_ms >= d->store_try_ms)
-        ebb__daemon_probe(d);
+    probe_if_due(d, now_ms);
     if (now_ms >= d->list_at_elapsed_ms && !d->is_listing)
         ebb__daemon_list(d);
     if (now_ms >= d->clean_at_ms)

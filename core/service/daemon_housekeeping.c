@@ -255,6 +255,8 @@ static void done_probe(void *data)
     struct ebb__daemon *d = p->d;
     bool is_ok = !p->rc, is_mended = is_ok && d->store_fault.is_set;
 
+    if (is_ok)
+        d->store_try_ms = ebb_clock_elapsed_ms() + EBB__STORE_DOUBT_MS;
     if (is_mended) {
         d->store_fault.is_set = false;
         ebb__say(&d->log, EBB_LOG_WARN, NULL, "the store can be written again: work goes on");
@@ -275,6 +277,7 @@ void ebb__daemon_probe(struct ebb__daemon *d)
 {
     struct probe *p = calloc(1, sizeof *p);
 
+    d->wants_probe = false;
     d->store_try_ms = ebb_clock_elapsed_ms() + EBB__STORE_RETRY_MS;
     if (!p)
         return;

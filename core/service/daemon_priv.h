@@ -19,6 +19,7 @@
 #define EBB__LOOKS_MAX 2  /* looks at once */
 #define EBB__TICK_MS 1000
 #define EBB__STORE_RETRY_MS 10000
+#define EBB__STORE_DOUBT_MS 1000 /* after it was found sound */
 #define EBB__HOUSEKEEPING_MS (10 * 60 * 1000)
 #define EBB__RELOAD_QUIET_MS 500
 
@@ -207,7 +208,8 @@ struct ebb__daemon {
     struct ebb_strs paused; /* "all", "policy x", "table y" */
     bool is_saving_pause, wants_pause_saved;
     struct ebb__fault store_fault;
-    int64_t store_try_ms; /* elapsed clock */
+    int64_t store_try_ms; /* elapsed clock: no probe before */
+    bool wants_probe;     /* somebody could not write since the last one */
     int64_t clean_at_ms;  /* elapsed clock */
     bool is_cleaning;
     int64_t wall_ms, elapsed_ms; /* at the last tick */

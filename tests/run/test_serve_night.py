@@ -70,6 +70,19 @@ class Audit(Base):
         self.goes_on(d, lambda: os.rmdir(self.log))
         self.assertEqual(1, self.lines()[0]["seq"])
 
+    def test_twice_within_seconds(self):
+        """What was found sound a moment ago is looked at again when somebody can't write."""
+        d = self.begun()
+        for _ in range(2):
+            os.rename(self.log, self.log + ".kept")
+            os.mkdir(self.log)
+            self.assertEqual(503, d.ask("/api/pause", "POST", {"table": "lake.db.b"}).status)
+            daemon.wait(lambda: d.ask("/readyz").status == 503, 20, what="that it is not ready")
+            os.rmdir(self.log)
+            os.rename(self.log + ".kept", self.log)
+            daemon.wait(d.is_ready, what="readiness again")
+        self.assertEqual(0, d.stop())
+
     def test_its_end_is_another(self):
         d = self.begun()
         with open(self.log, "a", encoding="utf-8") as f:
