@@ -179,11 +179,6 @@ bool ebb_reads_next_name(const char **at, struct ebb_buf *out)
     return out->len > 0;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A path that is part of the read set: whole or touched, and nothing above it is whole. */
 static bool is_shown(const struct ebb__reads *reads, int at)
 {
@@ -213,7 +208,7 @@ int ebb__reads_list(const struct ebb__reads *reads, struct ebb_strs *out, struct
             rc = ebb_strs_addn(out, ebb_buf_cstr(&path), path.len, err);
     }
     if (out->count)
-        qsort(out->items, out->count, sizeof *out->items, compare_texts);
+        ebb_strs_sort(out);
     ebb_buf_fini(&path);
     return rc;
 }

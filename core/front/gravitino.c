@@ -129,11 +129,18 @@ static int print_registered(struct ebb_cli *cli, const char *catalog, const char
         ebb_jsonw_end(&w, '}');
         ebb_buf_putc(&cli->out, '\n');
     } else {
-        ebb_buf_printf(&cli->out, "Job template %s %s:\n  %s", template, WORDS[what], p->program);
-        if (p->config)
-            ebb_buf_printf(&cli->out, " --config %s", p->config);
-        if (p->state)
-            ebb_buf_printf(&cli->out, " --state %s", p->state);
+        ebb_buf_puts(&cli->out, "Job template ");
+        ebb_print_text(&cli->out, template);
+        ebb_buf_printf(&cli->out, " %s:\n  ", WORDS[what]);
+        ebb_print_text(&cli->out, p->program);
+        if (p->config) {
+            ebb_buf_puts(&cli->out, " --config ");
+            ebb_print_text(&cli->out, p->config);
+        }
+        if (p->state) {
+            ebb_buf_puts(&cli->out, " --state ");
+            ebb_print_text(&cli->out, p->state);
+        }
         ebb_buf_puts(&cli->out, " job remove-orphan-files …\n");
     }
     return ebb_cli_emit(cli, err);

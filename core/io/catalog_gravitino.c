@@ -437,7 +437,8 @@ static int give_schema(const struct gravitino *s, struct behind *b, const char *
     if (!rc)
         ebb_strs_sort(&names);
     for (size_t i = 0; !rc && i < names.count; i++)
-        rc = give(s, b, schema, names.items[i], cb, data, err);
+        if (!i || strcmp(names.items[i], names.items[i - 1]) != 0)
+            rc = give(s, b, schema, names.items[i], cb, data, err);
     ebb_buf_fini(&path);
     ebb_strs_fini(&names);
     return rc;
@@ -467,7 +468,8 @@ static int list_gravitino(struct ebb_catalog *catalog, ebb_catalog_cb *cb, void 
         ebb_strs_sort(&schemas);
     }
     for (size_t i = 0; !rc && i < schemas.count; i++)
-        rc = give_schema(s, &behind, schemas.items[i], cb, data, err);
+        if (!i || strcmp(schemas.items[i], schemas.items[i - 1]) != 0)
+            rc = give_schema(s, &behind, schemas.items[i], cb, data, err);
     behind_fini(&behind);
     ebb_buf_fini(&path);
     ebb_strs_fini(&schemas);

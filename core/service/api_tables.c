@@ -68,11 +68,6 @@ static int on_name(void *data, const struct ebb_table_ref *ref, struct ebb_err *
     return ebb_strs_add(&n->list, ebb_buf_cstr(&n->label), err);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* All names, sorted. */
 static int gather(const struct ebb_api_call *call, struct names *n, struct ebb_err *err)
 {
@@ -82,7 +77,7 @@ static int gather(const struct ebb_api_call *call, struct names *n, struct ebb_e
     for (size_t i = 0; !rc && i < site->catalog_count; i++)
         rc = ebb_catalog_list(site->catalogs[i], on_name, n, err);
     if (!rc && n->list.count)
-        qsort(n->list.items, n->list.count, sizeof *n->list.items, by_text);
+        ebb_strs_sort(&n->list);
     return rc;
 }
 

@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "service/engine_priv.h"
 
-#define ROW_MAX_BYTES ((size_t)1 << 20)
+#define LOOK_MANY 512 /* files that are looked for at once */
 
 static const struct ebb_engine_driver *driver_of(enum ebb_job_engine engine)
 {
@@ -184,6 +184,8 @@ struct removing {
     struct ebb_reach_set *planned;
     struct ebb_prefix_rules *rules;
     int64_t deleted, beyond;
+    struct ebb_strs waiting; /* files of the plan that were not looked for yet */
+    struct ebb_storage_stat_item items[LOOK_MANY];
 };
 
 static int note_planned(void *data, const struct ebb_plan_candidate *c, struct ebb_err *err)
@@ -227,23 +229,29 @@ static int on_removed(void *data, struct ebb_str value, struct ebb_err *err)
     return ebb__engine_record_deleted(r->j, value, err);
 }
 
-static int count_gone(void *data, const struct ebb_plan_candidate *c, struct ebb_err *err)
+/* Look for those that wait, in an object store side by side. */
+static int count_gone(struct removing *r, struct ebb_err *err)
 {
-    struct removing *r = data;
-    struct ebb_stat st;
-    struct ebb_buf uri;
     int rc;
 
-    ebb_buf_init(&uri, ROW_MAX_BYTES);
-    ebb_buf_add_str(&uri, c->path);
-    rc = ebb_buf_check(&uri, "a file's name", err);
-    if (!rc &&
-        ebb_storage_stat(ebb_workspace_site(r->j->ws)->storage, ebb_buf_cstr(&uri), &st, NULL) == -(int)EBB_ENOENT) {
-        r->deleted++;
-        rc = ebb__engine_record_deleted(r->j, c->path, err);
-    }
-    ebb_buf_fini(&uri);
+    for (size_t i = 0; i < r->waiting.count; i++)
+        r->items[i] = (struct ebb_storage_stat_item){.uri = r->waiting.items[i]};
+    rc = ebb_storage_stat_many(ebb_workspace_site(r->j->ws)->storage, r->items, r->waiting.count, err);
+    for (size_t i = 0; !rc && i < r->waiting.count; i++)
+        if (r->items[i].err.error == EBB_ENOENT) {
+            r->deleted++;
+            rc = ebb__engine_record_deleted(r->j, ebb_str_of(r->waiting.items[i]), err);
+        }
+    ebb_strs_fini(&r->waiting);
     return rc;
+}
+
+static int on_candidate(void *data, const struct ebb_plan_candidate *c, struct ebb_err *err)
+{
+    struct removing *r = data;
+    int rc = ebb_strs_addn(&r->waiting, c->path.p, c->path.n, err);
+
+    return rc || r->waiting.count < LOOK_MANY ? rc : count_gone(r, err);
 }
 
 /* It does not tell: look. */
@@ -253,7 +261,10 @@ static int look_what_is_gone(struct removing *r, const char *file, struct ebb_er
     int rc = ebb_plan_file_open(ebb_workspace_site(r->j->ws), file, &plan, err);
 
     if (!rc)
-        rc = ebb_plan_file_each(plan, count_gone, r, err);
+        rc = ebb_plan_file_each(plan, on_candidate, r, err);
+    if (!rc)
+        rc = count_gone(r, err);
+    ebb_strs_fini(&r->waiting);
     ebb_plan_file_close(plan);
     return rc;
 }
@@ -310,20 +321,25 @@ static int tell(struct removing *r, const struct ebb_plan_result *plan, int rc, 
 
 static int remove_planned(struct ebb__engine_job *j, struct ebb_job_result *result, struct ebb_err *err)
 {
-    struct removing r = {.j = j};
-    int rc = remember_plan(&r, result->plan.file, err);
+    struct removing *r = calloc(1, sizeof *r);
+    int rc;
 
+    if (!r)
+        return ebb_err_nomem(err);
+    r->j = j;
+    rc = remember_plan(r, result->plan.file, err);
     if (!rc && j->engine == EBB_JOB_TRINO)
         rc = ebb__engine_check_trino(j, &result->plan, err);
     if (!rc)
         rc = ebb__engine_record_begin(j, &result->plan, err);
     if (!rc) {
-        rc = work(&r, result->plan.file, err);
+        rc = work(r, result->plan.file, err);
         result->was_applied = true;
-        rc = tell(&r, &result->plan, rc, &result->apply, err);
+        rc = tell(r, &result->plan, rc, &result->apply, err);
     }
-    ebb_reach_set_free(r.planned);
-    ebb_prefix_rules_free(r.rules);
+    ebb_reach_set_free(r->planned);
+    ebb_prefix_rules_free(r->rules);
+    free(r);
     return rc;
 }
 

@@ -109,11 +109,6 @@ int ebb_pass_load_policy(struct ebb_workspace *ws, const char *policy, struct eb
     return rc;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int add_path(struct ebb_strs *out, const char *dir, const char *name, struct ebb_err *err)
 {
     struct ebb_buf path;
@@ -145,7 +140,7 @@ int ebb_policy_files(const char *path, struct ebb_strs *out, struct ebb_err *err
             rc = add_path(out, path, e->d_name, err);
     closedir(d);
     if (out->count)
-        qsort(out->items, out->count, sizeof(char *), by_name);
+        ebb_strs_sort(out);
     return rc;
 }
 

@@ -55,13 +55,6 @@ static void drop(int jobs, const char *name)
     ebb_buf_fini(&mark);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const char *const *x = a, *const *y = b;
-
-    return strcmp(*x, *y);
-}
-
 void ebb__shell_prune(const char *jobs_dir, size_t keep)
 {
     DIR *d = opendir(jobs_dir);
@@ -75,7 +68,7 @@ void ebb__shell_prune(const char *jobs_dir, size_t keep)
         if (is_job(e->d_name) && ebb_strs_add(&names, e->d_name, NULL))
             break;
     if (names.count > keep) {
-        qsort(names.items, names.count, sizeof *names.items, by_name);
+        ebb_strs_sort(&names);
         for (size_t i = 0; i < names.count - keep; i++)
             drop(dirfd(d), names.items[i]);
     }

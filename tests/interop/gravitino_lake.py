@@ -112,15 +112,6 @@ class Base(Caller, test_run.Base):
             found += [name for name in files if name.endswith(".parquet")]
         return sorted(found)
 
-    def age(self, days):
-        """The schedules are in force for some days more than they were."""
-        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
-            for key, text in db.execute("SELECT key, json FROM value WHERE scope = 'schedule'").fetchall():
-                state = json.loads(text)
-                state["active_since"] -= days * 86400 * 1000
-                db.execute("UPDATE value SET json = ? WHERE scope = 'schedule' AND key = ?", (json.dumps(state), key))
-        db.close()
-
     def scheduled(self, policy):
         with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
             keys = [key for key, in db.execute("SELECT key FROM value WHERE scope = 'schedule'")]

@@ -303,15 +303,6 @@ class Flow(Base):
             self.assertEqual("failed", job["status"], location)
         self.assertEqual(before, program.tree(self.top + "/wh"))
 
-    def age(self, days):
-        """The policy object is in force for some days more than it was."""
-        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
-            for key, text in db.execute("SELECT key, json FROM value WHERE scope = 'schedule'").fetchall():
-                state = json.loads(text)
-                state["active_since"] -= days * 86400 * 1000
-                db.execute("UPDATE value SET json = ? WHERE scope = 'schedule' AND key = ?", (json.dumps(state), key))
-        db.close()
-
     def seen_by_schedule(self):
         with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
             keys = [key for key, in db.execute("SELECT key FROM value WHERE scope = 'schedule'")]

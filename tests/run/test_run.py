@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import shutil
+import sqlite3
 import sys
 import tempfile
 import time
@@ -89,6 +90,15 @@ class Base(unittest.TestCase):
 
     def reports(self, done):
         return {r["table"]: r for r in map(json.loads, done.out.splitlines())}
+
+    def age(self, days):
+        """The schedules are in force for some days more than they were."""
+        with sqlite3.connect(os.path.join(self.state, "ebb.db")) as db:
+            for key, text in db.execute("SELECT key, json FROM value WHERE scope = 'schedule'").fetchall():
+                state = json.loads(text)
+                state["active_since"] -= days * 86400 * 1000
+                db.execute("UPDATE value SET json = ? WHERE scope = 'schedule' AND key = ?", (json.dumps(state), key))
+        db.close()
 
     def activate(self):
         """A first pass a day ago: from then on occurrences count."""
